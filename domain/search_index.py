@@ -17,8 +17,8 @@ class SearchIndex(Protocol):
     """Texts under string ids, searched by `Query`.
 
     Order: ranked and dense indexes give the best score first, equal scores by id; a boolean index gives the newest
-    first, that is the text added last. A longer list always begins with the shorter one. Adding an id again replaces its
-    text; removing an unknown id does nothing. A query that fits nothing gives an empty list, never an error.
+    first, that is the text added last. A longer list always begins with the shorter one. Adding an id again replaces
+    its text; removing an unknown id does nothing. A query that fits nothing gives an empty list, never an error.
     """
 
     @property

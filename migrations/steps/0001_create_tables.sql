@@ -42,17 +42,19 @@ CREATE TABLE fact_check_versions (
     PRIMARY KEY (fact_check_id, version)
 );
 
--- Whoever writes a change, the old wording is kept and the row is prepared anew.
+-- Whoever writes a change, the old wording is kept and the row is prepared anew; only preparing itself, which cleans a
+-- row that another system wrote, is no new version.
 CREATE FUNCTION keep_fact_check_version() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF current_setting('claimwatch.preparing', true) = 'on' THEN
+        RETURN NEW;
+    END IF;
     IF (NEW.claim, NEW.title, NEW.body, NEW.rating_given, NEW.rating_value)
        IS DISTINCT FROM (OLD.claim, OLD.title, OLD.body, OLD.rating_given, OLD.rating_value) THEN
-        IF OLD.prepared_at IS NOT NULL THEN
-            INSERT INTO fact_check_versions (fact_check_id, version, claim, title, body, rating_given)
-            VALUES (OLD.id, OLD.version, OLD.claim, OLD.title, OLD.body, OLD.rating_given);
-            NEW.version := OLD.version + 1;
-            NEW.prepared_at := NULL;
-        END IF;
+        INSERT INTO fact_check_versions (fact_check_id, version, claim, title, body, rating_given)
+        VALUES (OLD.id, OLD.version, OLD.claim, OLD.title, OLD.body, OLD.rating_given);
+        NEW.version := OLD.version + 1;
+        NEW.prepared_at := NULL;
         NEW.set_aside := NULL;
         NEW.updated_at := now();
     END IF;
@@ -69,6 +71,7 @@ CREATE TABLE watches (
     interval_s    integer NOT NULL CHECK (interval_s > 0),
     priority      integer NOT NULL DEFAULT 0,
     searched_to   timestamptz,                    -- everything before this moment has been searched
+    run_until     timestamptz,                    -- end of the window of a search that has begun; null between searches
     why           text NOT NULL,                  -- why it is watched, and at this interval
     failures      integer NOT NULL DEFAULT 0,
     created_at    timestamptz NOT NULL DEFAULT now()

@@ -1,0 +1,47 @@
+# Each target makes the virtual environment and installs what it needs first. Needs Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+# On Linux, PyPI's torch is a CUDA build of several GB; give PyTorch's CPU index here for the small one.
+TORCH_INDEX ?=
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test check fmt run pictures clean
+
+demo: $(INSTALLED)
+	$(RUN)/claimwatch demo
+
+test: check $(VENV)/.chromium
+	$(RUN)/pytest -q
+
+check: $(INSTALLED)
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+
+fmt: $(INSTALLED)
+	$(RUN)/ruff check --fix .
+	$(RUN)/ruff format .
+
+run: $(INSTALLED)
+	$(RUN)/claimwatch run
+
+pictures: $(INSTALLED) $(VENV)/.chromium
+	$(RUN)/python docs/pictures/take.py
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
+	$(RUN)/python -m pip install -q $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' constraints.txt)"
+	$(RUN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.chromium: $(INSTALLED)
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -q && apt-get install -y -q chromium; } || \
+		echo "chromium is missing: tests that look at the mail are skipped (apt-get install chromium)"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

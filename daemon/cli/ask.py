@@ -1,0 +1,181 @@
+"""rewrite, search, match: the parts of the pipeline, asked by hand. Nothing is stored."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from connectors.protocol import Connector, SearchFailed, Window
+from daemon.cli import session, terminal
+from daemon.cli.terminal import JsonFlag
+from daemon.service import Service
+from daemon.settings import ConnectorSettings
+from domain.errors import BadInput
+from domain.fact_check import Claim
+from domain.ids import FactCheckId
+from domain.post import Post
+from domain.query import EndpointKind, Query
+from domain.text import shorten
+from models.rewriting.policy import QueryResult, Rewriter
+
+app = typer.Typer()
+ClaimArgument = Annotated[str, typer.Argument(metavar="CLAIM", help="Text of the claim, in quotes.")]
+
+
+@app.command()
+def rewrite(
+    claim: ClaimArgument,
+    endpoint: Annotated[str, typer.Option(help="boolean, ranked, dense, or the name of a connector.")] = "boolean",
+    policy: Annotated[str | None, typer.Option(help="claim, keyphrases or rarest; default as set.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """The queries a claim would be searched with, and how each came from it."""
+    with session.service() as service:
+        kind = _kind(service, endpoint)
+        asked = _claim(claim)
+        queries = _queries(service, _rewriter(service, kind, asked, policy), asked)
+    if json:
+        return terminal.say_json(
+            [{"query": str(q), "policy": q.policy, "edits": [str(e) for e in q.trail]} for q in queries]
+        )
+    if not queries:
+        return terminal.say("no query: the claim has no word to search for")
+    rows = [(i, str(q), "; ".join(map(str, q.trail)), q.policy) for i, q in enumerate(queries, 1)]
+    terminal.say_table(["", "query", "how it came from the claim", "policy"], rows)
+
+
+@app.command()
+def search(
+    claim: ClaimArgument,
+    posts: Annotated[Path | None, typer.Option(help="Search this file of posts instead of the connectors.")] = None,
+    kind: Annotated[str, typer.Option(help="How to search that file: boolean, ranked or dense.")] = "boolean",
+    days: Annotated[int, typer.Option(min=1, help="How many days back.")] = 30,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most so many posts.")] = 20,
+    json: JsonFlag = False,
+) -> None:
+    """Search for a claim now, with the queries that the policy makes of it."""
+    with session.service() as service:
+        connectors = _posts_file(service, posts, kind) if posts else list(service.connectors.values())
+        if not connectors:
+            raise BadInput("no connector is set up: give --posts FILE, or add one to claimwatch.toml")
+        asked, now = _claim(claim), service.clock()
+        window = Window(now - timedelta(days=days), now)
+        found = [row for c in connectors for row in _search(service, c, asked, window)]
+    shown = found[:limit]
+    if json:
+        return terminal.say_json([row.as_dict() for row in shown])
+    rows = [(f.connector, f.post.created_at, shorten(f.post.text, 120), f.query) for f in shown]
+    terminal.say_table(["connector", "posted", "post", "found by"], rows)
+    terminal.say(f"{len(found)} posts found, {len(shown)} shown")
+
+
+@app.command()
+def match(
+    post: Annotated[str, typer.Argument(metavar="POST", help="Text of the post, in quotes.")],
+    limit: Annotated[int, typer.Option(min=1, help="Show at most so many fact-checks.")] = 5,
+    json: JsonFlag = False,
+) -> None:
+    """The fact-checks that fit a post, with how sure we are and the sentence that says why."""
+    from models.ranking.matcher import PostText
+
+    from domain.urls import links_in
+
+    with session.service() as service, service.database.connection() as conn:
+        result = service.matcher(conn).match([PostText(post, links_in(post))], k=limit)[0]
+    matches = result.matches
+    if json:
+        return terminal.say_json({"language": result.language, "why": result.why, "matches": matches_as_dicts(matches)})
+    if not matches:
+        return terminal.say(f"no fact-check fits: {result.why}")
+    rows = [(f"{m.confidence:.0%}", m.fact_check_key, m.reason, m.stance, shorten(m.sentence, 160)) for m in matches]
+    terminal.say_table(["sure", "fact-check", "why", "stance", "sentence that matched best"], rows)
+    if matches[0].confidence < 0.5:
+        terminal.say("none of them is likely to be the one")
+
+
+def matches_as_dicts(matches: object) -> list[dict[str, object]]:
+    from dataclasses import asdict
+
+    return [asdict(m) for m in matches]  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    connector: str
+    query: str
+    post: Post
+
+    def as_dict(self) -> dict[str, object]:
+        post = self.post
+        return {
+            "connector": self.connector, "query": self.query, "id": post.platform_id, "created_at": post.created_at,
+            "url": post.url, "text": post.text,
+        }  # fmt: skip
+
+
+def _claim(text: str) -> Claim:
+    from models.language import detect_language
+
+    text = session.claim_text(text)
+    return Claim(FactCheckId(0), text, detect_language(text))
+
+
+def _kind(service: Service, endpoint: str) -> EndpointKind:
+    if endpoint in service.connectors:
+        return service.connectors[endpoint].kind
+    if endpoint not in {kind.value for kind in EndpointKind}:
+        names = [*(kind.value for kind in EndpointKind), *service.connectors]
+        raise BadInput(f"--endpoint {endpoint}: choose from {', '.join(names)}")
+    return EndpointKind(endpoint)
+
+
+def _rewriter(service: Service, kind: EndpointKind, claim: Claim, policy: str | None) -> Rewriter:
+    from models.rewriting.plain import rewriter
+
+    from models.retrieval.word_frequency import WordFrequency
+
+    name = policy or service.settings.search.policy
+    return rewriter(name, kind=kind, statistics=WordFrequency(claim.language), encode=service.encode)
+
+
+def _queries(service: Service, rewriter: Rewriter, claim: Claim) -> list[Query]:
+    """What the policy asks as long as each query brings a post."""
+    history: tuple[QueryResult, ...] = ()
+    while len(history) < service.settings.search.queries_per_claim and (query := rewriter.next(claim, history)):
+        history += (QueryResult(query, posts_read=1, new_posts=1, confidences=(0.0,)),)
+    return [result.query for result in history]
+
+
+def _posts_file(service: Service, path: Path, kind: str) -> list[Connector]:
+    from daemon.wiring import index_for, open_connectors
+
+    options = {
+        "posts": str(path),
+        "kind": _kind(service, kind).value,
+        "undated": f"{service.clock() - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}",
+    }
+    given = service.settings.model_copy(
+        update={"connectors": {"file": ConnectorSettings(type="simulated", options=options)}}
+    )
+    return list(open_connectors(given, index_for(service.encode)).values())
+
+
+def _search(service: Service, connector: Connector, claim: Claim, window: Window) -> list[_Found]:
+    rewriter = service.rewriter(connector, claim.language)
+    history: tuple[QueryResult, ...] = ()
+    seen: dict[str, _Found] = {}
+    while len(history) < service.settings.search.queries_per_claim and (query := rewriter.next(claim, history)):
+        read, before = 0, len(seen)
+        for compiled in connector.compile(query):
+            try:
+                page = connector.search(compiled, window, None)
+            except SearchFailed as exc:
+                typer.echo(f"{connector.name}: {exc}", err=True)
+                continue
+            read += len(page.posts)
+            for post in page.posts:
+                seen.setdefault(post.platform_id, _Found(connector.name, str(query), post))
+        history += (QueryResult(query, read, len(seen) - before),)
+    return list(seen.values())

@@ -1,0 +1,57 @@
+"""import: fact-checks from files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from daemon.cli import session, terminal
+from daemon.cli.terminal import JsonFlag
+from domain.errors import BadInput
+
+app = typer.Typer()
+
+
+@app.command("import")
+def import_files(
+    files: Annotated[list[Path], typer.Argument(help="ClaimReview JSON-LD (page, feed, dump), CSV or JSONL; .gz too.")],
+    map_column: Annotated[
+        list[str] | None, typer.Option("--map", help="column=field, for a column under another name.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out.")] = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8-sig",
+    publisher: Annotated[str, typer.Option(help="Publisher of records that name none.")] = "",
+    default_rating: Annotated[str, typer.Option(help="Rating of records that have none.")] = "",
+    json: JsonFlag = False,
+) -> None:
+    """Take in fact-checks. What cannot be used goes to quarantine with its reason; exit code 2 says there was some."""
+    from daemon.importing import import_file
+    from daemon.intake.reader import ReadOptions
+    from daemon.preparation import prepare
+
+    options = ReadOptions(
+        encoding=encoding, columns=_mapping(map_column or []), ignore=frozenset(ignore or []),
+        default_rating=default_rating, publisher=publisher,
+    )  # fmt: skip
+    with session.service() as service:
+        results = [import_file(service, file, options) for file in files]
+        with terminal.progress("fact-checks") as bar:
+            task = bar.add_task("preparing", total=sum(r.added + r.changed for r in results))
+            prepared = prepare(service, lambda n: bar.advance(task, n))
+    if json:
+        terminal.say_json([r.as_dict() for r in results])
+    else:
+        terminal.say_table(["file", "added", "changed", "unchanged", "in quarantine"], [r.as_row() for r in results])
+        terminal.say(f"{prepared.ready} prepared, {prepared.watched} newly watched")
+    for line in [line for result in results for line in result.faults[:10]]:
+        typer.echo(line, err=True)
+    raise typer.Exit(2 if any(r.quarantined for r in results) or prepared.set_aside else 0)
+
+
+def _mapping(pairs: list[str]) -> dict[str, str]:
+    split = [pair.partition("=") for pair in pairs]
+    if bad := [
+        pair for pair, (column, equals, field) in zip(pairs, split, strict=True) if not (column and equals and field)
+    ]:
+        raise BadInput(f"--map {bad[0]}: write it as column=field")
+    return {column: field for column, _, field in split}

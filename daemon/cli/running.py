@@ -1,0 +1,77 @@
+"""run, worker, tick, status, doctor, migrate."""
+
+import typer
+
+from daemon.cli import session, terminal
+from daemon.cli.terminal import JsonFlag
+
+app = typer.Typer()
+
+
+@app.command()
+def run() -> None:
+    """Run the service: ticks and one worker, until stopped. SIGTERM finishes the job in hand."""
+    from daemon.jobs import Jobs
+    from daemon.ticking import ticking
+    from daemon.wiring import open_postman
+
+    with session.service() as service:
+        jobs = Jobs(service, open_postman(service.settings))
+        with ticking(jobs.tick, every_s=service.settings.service.tick_s):
+            jobs.work(until_empty=False)
+
+
+@app.command()
+def worker(until_empty: bool = typer.Option(False, "--until-empty", help="Stop when no job is left.")) -> None:
+    """Run one more worker, until stopped."""
+    from daemon.jobs import Jobs
+    from daemon.wiring import open_postman
+
+    with session.service() as service:
+        Jobs(service, open_postman(service.settings)).work(until_empty=until_empty)
+
+
+@app.command()
+def tick() -> None:
+    """One pass: put whatever is due into the queue, then exit."""
+    from daemon.jobs import Jobs
+    from daemon.wiring import open_postman
+
+    with session.service() as service:
+        made = Jobs(service, open_postman(service.settings)).tick()
+    terminal.say(f"{made} job{'s' * (made != 1)} queued")
+
+
+@app.command()
+def status(json: JsonFlag = False) -> None:
+    """What the service holds and what waits."""
+    from daemon.store.overview import overview
+
+    with session.service() as service, service.database.connection() as conn:
+        facts = overview(conn, service.clock())
+    if json:
+        terminal.say_json(facts)
+    else:
+        terminal.say_facts(facts)
+
+
+@app.command()
+def doctor(json: JsonFlag = False) -> None:
+    """Which parts are live, each tried; what to do about those that are not. Exit code 2 if one is broken."""
+    from daemon.doctor import examine
+
+    findings = examine(session.settings())
+    if json:
+        terminal.say_json([{"part": f.part, "state": f.state, "detail": f.detail} for f in findings])
+    else:
+        terminal.say_table(["part", "state", "detail"], [(f.part, f.state, f.detail) for f in findings])
+    raise typer.Exit(2 if any(f.state == "broken" for f in findings) else 0)
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database up to this version."""
+    from daemon.database import migrate as apply
+
+    applied = apply(session.settings())
+    terminal.say(f"applied: {', '.join(applied)}" if applied else "nothing to do")

@@ -1,0 +1,122 @@
+"""subscription add | list | pause | resume | preview."""
+
+from datetime import datetime, time
+from pathlib import Path
+from typing import Annotated
+from zoneinfo import ZoneInfo, available_timezones
+
+import typer
+
+from daemon.cli import session, terminal
+from daemon.cli.terminal import JsonFlag
+from daemon.store import mailing
+from domain.errors import BadInput
+from domain.fact_check import DEBUNKED, Verdict
+
+app = typer.Typer(no_args_is_help=True, help="Who gets which digest, and when.")
+Name = Annotated[str, typer.Argument(help="Name of the subscription.")]
+
+
+@app.command()
+def add(
+    name: Name,
+    to: Annotated[list[str], typer.Option(help="Recipient; may be given several times.")],
+    at: Annotated[str, typer.Option(help="Local time, HH:MM.")] = "08:00",
+    zone: Annotated[str, typer.Option(help="IANA time zone, as Europe/Madrid.")] = "UTC",
+    verdict: Annotated[list[str] | None, typer.Option(help="Ratings wanted; default false and misleading.")] = None,
+    language: Annotated[list[str] | None, typer.Option(help="Only fact-checks in these languages.")] = None,
+    publisher: Annotated[list[str] | None, typer.Option(help="Only fact-checks of these publishers.")] = None,
+    min_confidence: Annotated[float, typer.Option(min=0, max=1, help="Leave out less certain matches.")] = 0.5,
+    empty_days: Annotated[bool, typer.Option(help="Mail also when nothing is new.")] = False,
+) -> None:
+    """Add a subscription: a daily mail at a local time."""
+    from daemon.preparation import first_interval, wanted_verdicts
+    from daemon.schedule import next_local_time
+    from daemon.store import watches
+
+    local_time = _local_time(at)
+    with session.service() as service, service.database.connection() as conn:
+        now = service.clock()
+        values = {
+            "name": session.claim_text(name), "recipients": [_address(r) for r in to], "verdicts": _verdicts(verdict),
+            "languages": language or [], "publishers": publisher or [], "min_confidence": min_confidence,
+            "local_time": local_time, "zone": _zone(zone), "empty_days": "send" if empty_days else "skip",
+            "next_due": next_local_time(now, local_time, zone),
+        }  # fmt: skip
+        if mailing.add_subscription(conn, values) is None:
+            raise BadInput(f"there is a subscription {name!r} already: choose another name")
+        watched = watches.watch_wanted(conn, None, wanted_verdicts(conn), now=now, interval=first_interval(service))
+    more = f"; {watched} more claims are watched for it" if watched else ""
+    terminal.say(f"subscription {name} added, next mail {values['next_due']:%Y-%m-%d %H:%M} UTC{more}")
+
+
+@app.command("list")
+def show(json: JsonFlag = False) -> None:
+    """All subscriptions."""
+    with session.service() as service, service.database.connection() as conn:
+        found = mailing.subscriptions(conn)
+    columns = ("name", "recipients", "verdicts", "languages", "local_time", "zone", "state", "next_due")
+    if json:
+        return terminal.say_json([{c: getattr(s, c) for c in columns} for s in found])
+    terminal.say_table([c.replace("_", " ") for c in columns], [[getattr(s, c) for c in columns] for s in found])
+
+
+@app.command()
+def pause(name: Name) -> None:
+    """Send nothing until resumed; what is found meanwhile comes with the next digest."""
+    _set_state(name, "paused")
+
+
+@app.command()
+def resume(name: Name) -> None:
+    """Send again."""
+    _set_state(name, "active")
+
+
+@app.command()
+def preview(
+    name: Name, out: Annotated[Path | None, typer.Option(help="Write the mail as a web page here.")] = None
+) -> None:
+    """The digest as it would go out now. Nothing is sent or marked as sent."""
+    from daemon.cli.mail import show_digest
+    from daemon.digest import preview as preview_digest
+
+    with session.service() as service:
+        rendered = preview_digest(service, name)
+    show_digest(rendered, out)
+
+
+def _set_state(name: str, state: str) -> None:
+    with session.service() as service, service.database.connection() as conn:
+        if not mailing.set_subscription_state(conn, name, "paused" if state == "paused" else "active"):
+            raise BadInput(f"there is no subscription {name!r}: `claimwatch subscription list` shows them")
+    terminal.say(f"subscription {name} is {state}")
+
+
+def _local_time(text: str) -> time:
+    try:
+        return datetime.strptime(text, "%H:%M").time()  # noqa: DTZ007  (a time of day, no moment)
+    except ValueError as exc:
+        raise BadInput(f"--at {text}: write it as HH:MM, as 08:00") from exc
+
+
+def _zone(name: str) -> str:
+    if name not in available_timezones():
+        raise BadInput(f"--zone {name}: no IANA time zone; write it as Europe/Madrid or UTC")
+    return ZoneInfo(name).key
+
+
+def _verdicts(given: list[str] | None) -> list[str]:
+    known = {verdict.value for verdict in Verdict}
+    if unknown := sorted(set(given or []) - known):
+        raise BadInput(f"--verdict {unknown[0]}: choose from {', '.join(sorted(known))}")
+    return sorted(given or DEBUNKED)
+
+
+def _address(text: str) -> str:
+    name, at, host = text.strip().rpartition("@")
+    if not ((name and at and "." in host) or host == "localhost") or any(
+        c.isspace() or not c.isprintable() for c in text.strip()
+    ):
+        raise BadInput(f"--to {text!r}: no mail address")
+    return text.strip()

@@ -1,0 +1,162 @@
+"""Where a mail goes: a folder of .eml files, or an SMTP server. Each says one of four things about a mail.
+
+sent        it is there
+uncertain   the server took the data and did not answer: no one can know (never resent by itself)
+failed      refused for good
+later       refused for now, or the server could not be reached before the data
+"""
+
+import os
+import re
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+from urllib.parse import unquote, urlsplit
+
+from domain.errors import BadSetting
+
+Fate = Literal["sent", "uncertain", "failed", "later"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    fate: Fate
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A finished mail, CRLF lines, and where it goes; `label` names its file in a folder."""
+
+    sender: str
+    recipient: str
+    message: bytes
+    label: str
+    due_at: datetime
+
+
+class Postman(Protocol):
+    """`repeatable`: sending the same mail again cannot make a second copy."""
+
+    @property
+    def repeatable(self) -> bool: ...
+
+    def deliver(self, letter: Letter) -> Delivery: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPostman:
+    """Writes `<day>-<time>-<label>.eml`, whole or not at all; the same mail again overwrites its own file."""
+
+    folder: Path
+    repeatable: bool = True
+
+    def deliver(self, letter: Letter) -> Delivery:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        name = re.sub(r"[^\w.@-]+", "-", f"{letter.due_at:%Y-%m-%d-%H%M}-{letter.label}")[:150] + ".eml"
+        partial = self.folder / f".{name}.part"
+        try:
+            partial.write_bytes(letter.message)
+            os.replace(partial, self.folder / name)
+        except OSError as exc:
+            return Delivery("later", f"cannot write {self.folder / name} ({exc.strerror})")
+        return Delivery("sent", str(self.folder / name))
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpPostman:
+    """Speaks to the server of an SMTP_URL, one recipient a transaction, so that one refusal holds up nobody else."""
+
+    host: str
+    port: int
+    user: str | None
+    password: str | None
+    tls: Literal["none", "starttls", "implicit"]
+    timeout_s: float
+    repeatable: bool = False
+
+    def deliver(self, letter: Letter) -> Delivery:
+        try:
+            with self._session() as server:
+                return self._send(server, letter)
+        except smtplib.SMTPAuthenticationError as exc:
+            return Delivery("later", f"{self.host}: log-in refused ({exc.smtp_code}): check SMTP_URL")
+        except (OSError, smtplib.SMTPException) as exc:
+            return Delivery("later", f"{self.host}: {_words(exc)}")
+
+    def greet(self) -> int:
+        """Log in and say hello; the server's answer code. Raises OSError or SMTPException."""
+        with self._session() as server:
+            return server.ehlo()[0]
+
+    def _send(self, server: smtplib.SMTP, letter: Letter) -> Delivery:
+        server.ehlo_or_helo_if_needed()
+        for code, answer in _answers(server, letter):
+            if code >= 400:
+                return Delivery("failed" if code >= 500 else "later", f"{self.host}: {code} {_text(answer)}")
+        try:
+            code, answer = server.data(letter.message)
+        except smtplib.SMTPDataError as exc:  # DATA itself was refused: nothing was sent
+            return Delivery(
+                "failed" if exc.smtp_code >= 500 else "later", f"{self.host}: {exc.smtp_code} {_text(exc.smtp_error)}"
+            )
+        except (OSError, smtplib.SMTPException) as exc:
+            return Delivery("uncertain", f"{self.host} took the mail and did not answer ({_words(exc)})")
+        if code >= 400:
+            return Delivery("failed" if code >= 500 else "later", f"{self.host}: {code} {_text(answer)}")
+        return Delivery("sent", f"{self.host}: {code} {_text(answer)}")
+
+    @contextmanager
+    def _session(self) -> Iterator[smtplib.SMTP]:
+        context = ssl.create_default_context()
+        if self.tls == "implicit":
+            server: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=self.timeout_s, context=context)
+        else:
+            server = smtplib.SMTP(self.host, self.port, timeout=self.timeout_s)
+        try:
+            if self.tls == "starttls":
+                server.starttls(context=context)
+            if self.user:
+                server.login(self.user, self.password or "")
+            yield server
+        finally:
+            server.close()
+
+
+def _answers(server: smtplib.SMTP, letter: Letter) -> Iterator[tuple[int, bytes]]:
+    yield server.mail(letter.sender)
+    yield server.rcpt(letter.recipient)
+
+
+def postman(smtp_url: str | None, outbox: Path, *, timeout_s: float) -> Postman:
+    """SMTP where an address is given, else the outbox folder. Raises BadSetting for an address that cannot be used."""
+    if smtp_url is None:
+        return FolderPostman(outbox)
+    parts = urlsplit(smtp_url)
+    tls: dict[str, Literal["none", "starttls", "implicit"]] = {
+        "smtp": "none",
+        "smtp+starttls": "starttls",
+        "smtps": "implicit",
+    }
+    if parts.scheme not in tls or not parts.hostname:
+        raise BadSetting(
+            "SMTP_URL cannot be used: give smtp://host:25, smtp+starttls://user:password@host:587 or smtps://user:password@host:465"
+        )
+    port = parts.port or {"none": 25, "starttls": 587, "implicit": 465}[tls[parts.scheme]]
+    user = unquote(parts.username) if parts.username else None
+    password = unquote(parts.password) if parts.password else None
+    return SmtpPostman(parts.hostname, port, user, password, tls[parts.scheme], timeout_s)
+
+
+def _text(answer: bytes | str) -> str:
+    words = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
+    return " ".join(words.split())[:300]
+
+
+def _words(exc: BaseException) -> str:
+    return _text(str(exc)) or type(exc).__name__

@@ -1,0 +1,109 @@
+"""Tries each part that is set up, and says what to do about those that do not work."""
+
+import smtplib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+import psycopg
+
+from connectors.protocol import Connector, SearchFailed, Window
+from daemon.database import writable_home
+from daemon.delivery import FolderPostman, SmtpPostman
+from daemon.service import Service
+from daemon.settings import Settings
+from daemon.wiring import open_postman, open_service
+from domain.errors import ClaimwatchError
+from domain.query import EndpointKind, all_words_query, text_query
+
+State = Literal["live", "embedded", "off", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    part: str
+    state: State
+    detail: str
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """One finding a part, in the order in which a claim meets them."""
+    findings = [_try("data folder", lambda: Finding("data folder", "live", str(writable_home(settings.home))))]
+    try:
+        with open_service(settings) as service:
+            findings += list(_with_service(service))
+    except ClaimwatchError as exc:
+        findings.append(Finding("service", "broken", str(exc)))
+    findings.append(_try("mail", lambda: _mail(settings)))
+    return findings
+
+
+def _with_service(service: Service) -> Iterator[Finding]:
+    yield _try("database", lambda: _database(service))
+    yield _try("job queue", lambda: _queue(service))
+    yield _try("encoder", lambda: Finding("encoder", "live", f"{service.encoder.name} {service.encoder.version}"))
+    if not service.connectors:
+        yield Finding("connectors", "off", "none is set up: add [connectors.NAME] to claimwatch.toml")
+    for connector in service.connectors.values():
+        yield _try(f"connector {connector.name}", lambda connector=connector: _connector(service, connector))  # type: ignore[misc]
+
+
+def _try(part: str, examination: Callable[[], Finding]) -> Finding:
+    try:
+        return examination()
+    except (ClaimwatchError, psycopg.Error, OSError) as exc:
+        return Finding(part, "broken", " ".join(str(exc).split()))
+
+
+def _database(service: Service) -> Finding:
+    with service.database.connection() as conn:
+        row = conn.execute(
+            "SELECT current_setting('server_version'), extversion FROM pg_extension WHERE extname = 'vector'"
+        ).fetchone()
+    state: State = "live" if service.settings.database_url else "embedded"
+    return Finding("database", state, f"Postgres {row[0]}, pgvector {row[1]}" if row else "no vector extension")
+
+
+def _queue(service: Service) -> Finding:
+    age = timedelta(seconds=service.settings.service.stalled_after_s)
+    with service.database.connection() as conn:
+        row = conn.execute(
+            "SELECT count(*) FILTER (WHERE last_heartbeat > now() - %(age)s),"
+            " (SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo'),"
+            " (SELECT count(*) FROM procrastinate_jobs WHERE status = 'failed') FROM procrastinate_workers",
+            {"age": age},
+        ).fetchone()
+    assert row is not None
+    workers, waiting, failed = row
+    detail = f"{workers} workers alive, {waiting} jobs wait, {failed} failed"
+    return Finding("job queue", "live" if workers else "off", detail + ("" if workers else ": start `claimwatch run`"))
+
+
+def _connector(service: Service, connector: Connector) -> Finding:
+    word = "news"
+    boolean = connector.kind is EndpointKind.BOOLEAN
+    query = all_words_query((word,), policy="doctor") if boolean else text_query(connector.kind, word, policy="doctor")
+    now = service.clock()
+    window = Window(now - timedelta(days=1), now)
+    try:
+        count = connector.estimate(connector.compile(query)[0], window).count
+    except SearchFailed as exc:
+        return Finding(f"connector {connector.name}", "broken", str(exc))
+    return Finding(
+        f"connector {connector.name}",
+        "live",
+        f"{connector.kind}; {count if count is not None else 'some'} posts on {word!r} since yesterday",
+    )
+
+
+def _mail(settings: Settings) -> Finding:
+    postman = open_postman(settings)
+    if isinstance(postman, FolderPostman):
+        return Finding("mail", "embedded", f"into {postman.folder}; set SMTP_URL to send")
+    assert isinstance(postman, SmtpPostman)
+    try:
+        code = postman.greet()
+    except smtplib.SMTPException as exc:
+        return Finding("mail", "broken", f"{postman.host}: {exc}: check SMTP_URL")
+    return Finding("mail", "live", f"{postman.host}:{postman.port} answers {code}")

