@@ -10,9 +10,6 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import psycopg
-from reports.digest import RenderedDigest, render_digest
-from reports.mail import build_message, serialise
-from reports.view import SPARKLINE_DAYS, ClaimView, DigestView, PostView, QueryView, QuietClaim, Totals, fill_days
 
 from daemon.schedule import next_local_time
 from daemon.service import Service
@@ -23,6 +20,10 @@ from domain.fact_check import Verdict
 from domain.match import MatchReason, Stance
 from domain.post import Reach
 from domain.text import shorten
+from reports.digest import RenderedDigest, render_digest
+from reports.mail import Attachment, build_message, serialise
+from reports.table import MatchRow, write_table
+from reports.view import SPARKLINE_DAYS, ClaimView, DigestView, PostView, QueryView, QuietClaim, Totals, fill_days
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +37,10 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A digest that is not frozen yet, with the ids of its matches."""
+    """A digest that is not frozen yet, with its matches as rows of the store."""
 
     view: DigestView
-    matches: tuple[int, ...]
+    found: Rows
 
     @property
     def worth_sending(self) -> bool:
@@ -80,14 +81,28 @@ def _freeze(
     sender = service.settings.mail.sender
     host = sender.rpartition("@")[2]
     name = f"{subscription.id}.{subscription.next_due:%Y%m%dT%H%M%S}"
-    message = build_message(rendered, sender=sender, message_id=f"<{name}@{host}>", date=now)
+    message = build_message(rendered, sender=sender, date=now, attachments=_attachments(draft))
     mails = {r: f"<{name}.{hashlib.sha256(r.encode()).hexdigest()[:12]}@{host}>" for r in subscription.recipients}
     values = {
         "subscription_id": subscription.id, "due_at": subscription.next_due, "period_from": draft.view.period_from,
         "period_to": draft.view.period_to, "subject": rendered.subject, "message": serialise(message),
-        "claims": len(draft.view.claims), "posts": len(draft.matches),
+        "claims": len(draft.view.claims), "posts": len(draft.found),
     }  # fmt: skip
-    mailing.insert_digest(conn, values, matches=draft.matches, mails=mails, now=now)
+    mailing.insert_digest(conn, values, matches=[row["match_id"] for row in draft.found], mails=mails, now=now)
+
+
+def _attachments(draft: Draft) -> tuple[Attachment, ...]:
+    if not draft.found:
+        return ()
+    table = write_table(
+        MatchRow(
+            claim=row["claim"], fact_check_url=row["fact_check_url"], post_url=row["url"], platform=row["platform"],
+            platform_id=row["platform_id"], created_at=row["created_at"], stance=Stance(row["stance"]),
+            confidence=row["confidence"], sentence=row["evidence"], query=row["found_by"] or "", reach=_reach(row),
+        )
+        for row in draft.found
+    )  # fmt: skip
+    return (Attachment(f"matches-{draft.view.date:%Y-%m-%d}.csv", table),)
 
 
 def _draft(conn: psycopg.Connection, subscription: Subscription, now: datetime) -> Draft:
@@ -107,7 +122,7 @@ def _draft(conn: psycopg.Connection, subscription: Subscription, now: datetime) 
         quiet=tuple(QuietClaim(row["claim"], row["url"], row["created_at"]) for row in quiet[:_QUIET_SHOWN]),
         more_quiet=max(0, len(quiet) - _QUIET_SHOWN), late=now - subscription.next_due > _LATE,
     )  # fmt: skip
-    return Draft(view, tuple(row["match_id"] for row in found))
+    return Draft(view, found)
 
 
 def _claims(conn: psycopg.Connection, found: Rows, filters: dict[str, Any], now: datetime) -> tuple[ClaimView, ...]:
@@ -148,10 +163,14 @@ def _claim(fact: dict[str, Any], found: Rows, days: Rows, queries: Rows, last_da
 def _post(row: dict[str, Any]) -> PostView:
     return PostView(
         text=shorten(row["text"], _QUOTE), url=row["url"], platform=row["platform"], created_at=row["created_at"],
-        language=row["language"], reach=Reach(row["likes"], row["reposts"], row["replies"], row["views"]),
-        confidence=row["confidence"], stance=Stance(row["stance"]), reason=MatchReason(row["reason"]), evidence=row["evidence"],
-        found_by=row["found_by"],
+        language=row["language"], reach=_reach(row),
+        confidence=row["confidence"], stance=Stance(row["stance"]), reason=MatchReason(row["reason"]),
+        evidence=row["evidence"], found_by=row["found_by"],
     )  # fmt: skip
+
+
+def _reach(row: dict[str, Any]) -> Reach:
+    return Reach(row["likes"], row["reposts"], row["replies"], row["views"])
 
 
 def _total_reach(posts: Iterable[PostView]) -> Reach:

@@ -1,16 +1,16 @@
 """Joins the parts: connectors get their index, the matcher its fact-checks, the policies their statistics."""
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import entry_points
 
-from models.backbone import Encoder
 from models.ranking.calibration import Calibration
 from models.ranking.matcher import Matcher
 
 from connectors.protocol import Connector
-from daemon.database import open_database
+from daemon.database import open_database, writable_home
 from daemon.delivery import Postman, postman
 from daemon.service import Encode, Service
 from daemon.settings import ConnectorSettings, Settings
@@ -19,6 +19,7 @@ from domain.clock import Clock, system_clock
 from domain.errors import BadSetting
 from domain.query import EndpointKind
 from domain.search_index import SearchIndex
+from models.backbone import Encoder
 from models.rewriting.policy import Rewriter
 
 _GROUP = "claimwatch.connectors"
@@ -36,17 +37,29 @@ def open_service(settings: Settings, clock: Clock = system_clock) -> Iterator[Se
 
 def open_connectors(settings: Settings, make_index: Callable[[EndpointKind], SearchIndex]) -> Mapping[str, Connector]:
     """The search endpoints of the settings, by name. Raises BadSetting for a type that nothing provides."""
-    return {name: _open_connector(name, given, make_index) for name, given in settings.connectors.items()}
+    if not settings.connectors:
+        return {}
+    salt = _pseudonym_key(settings)
+    return {name: _open_connector(name, given, salt, make_index) for name, given in settings.connectors.items()}
+
+
+def _pseudonym_key(settings: Settings) -> str:
+    """The secret that keys authors' pseudonyms, made at first use: without it no one can tell who is behind one."""
+    path = writable_home(settings.home) / "pseudonym.key"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32))
+    return path.read_text()
 
 
 def _open_connector(
-    name: str, given: ConnectorSettings, make_index: Callable[[EndpointKind], SearchIndex]
+    name: str, given: ConnectorSettings, salt: str, make_index: Callable[[EndpointKind], SearchIndex]
 ) -> Connector:
     provided = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if given.type not in provided:
         known = ", ".join(sorted(provided))
         raise BadSetting(f"connectors.{name}.type: there is no connector {given.type!r}: choose one of {known}")
-    connector: Connector = provided[given.type].load()({"name": name} | given.options, make_index)
+    connector: Connector = provided[given.type].load()({"name": name, "salt": salt} | given.options, make_index)
     return connector
 
 
@@ -75,9 +88,8 @@ def build_matcher(stored: fact_checks.StoredFactChecks, encoder: Encoder) -> Mat
 
 def build_rewriter(service: Service, connector: Connector, language: str) -> Rewriter:
     """The policy that the settings name, for claims of one language."""
-    from models.rewriting.plain import rewriter
-
     from models.retrieval.word_frequency import WordFrequency
+    from models.rewriting.plain import rewriter
 
     name = service.settings.search.policy
     return rewriter(name, kind=connector.kind, statistics=WordFrequency(language), encode=service.encode)

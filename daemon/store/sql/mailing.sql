@@ -44,7 +44,7 @@ SELECT max(period_to) FROM digests WHERE subscription_id = %(id)s;
 -- Matches that fit the subscription and were not mailed to it yet, with all that a reader needs to see.
 SELECT m.id AS match_id, m.confidence, m.reason, m.stance, m.evidence, m.created_at AS matched_at,
        p.id AS post_id, p.platform, p.platform_id, p.text, p.url, p.language, p.likes, p.reposts, p.replies, p.views,
-       p.created_at, f.id AS fact_check_id,
+       p.created_at, f.id AS fact_check_id, f.claim, f.url AS fact_check_url,
        (SELECT q.words FROM search_posts sp JOIN searches s ON s.id = sp.search_id JOIN queries q ON q.id = s.query_id
         WHERE sp.post_id = p.id ORDER BY s.id LIMIT 1) AS found_by
 FROM matches m

@@ -1,0 +1,148 @@
+"""Plain rewriting policies: honest baselines, and what runs where no learned policy is at hand.
+
+Each plans its queries from the claim alone and asks them one after another; when all of them brought nothing, wider
+ones follow. Spec: the baselines of rewriting (claim as it is, keyphrases, rarest words, triples of the four rarest).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.errors import BadInput
+from domain.fact_check import Claim
+from domain.query import Edit, EndpointKind, Query, all_words_query, text_query
+from models.retrieval.statistics import TermStatistics
+from models.rewriting.policy import History, Rewriter
+from models.rewriting.words import content_words, function_words, rarest, words
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+
+_PHRASES = 3
+_DIVERSITY = 0.5  # of maximal marginal relevance: half likeness to the claim, half difference from those chosen
+
+
+def rewriter(name: str, *, kind: EndpointKind, statistics: TermStatistics, encode: Encode) -> Rewriter:
+    """The policy of a name: claim, keyphrases or rarest. Raises BadInput for another."""
+    policies: dict[str, Callable[[], Rewriter]] = {
+        "claim": lambda: ClaimAsItIs(kind),
+        "keyphrases": lambda: Keyphrases(kind, statistics, encode),
+        "rarest": lambda: RarestWords(kind, statistics),
+    }
+    if name not in policies:
+        raise BadInput(f"there is no rewriting policy {name!r}: choose from {', '.join(policies)}")
+    return policies[name]()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAsItIs:
+    """Sends the claim unchanged, once."""
+
+    kind: EndpointKind
+    name: str = "claim@1"
+
+    def next(self, claim: Claim, history: History) -> Query | None:
+        if not content_words(claim.text, claim.language):
+            return None
+        if self.kind is EndpointKind.BOOLEAN:
+            return _first_new([all_words_query(tuple(words(claim.text)), policy=self.name)], history)
+        return _first_new([text_query(self.kind, claim.text, policy=self.name)], history)
+
+
+@dataclass(frozen=True, slots=True)
+class RarestWords:
+    """Boolean: the triples of the four rarest content words, the rarest first. Else: the rarest words as one text."""
+
+    kind: EndpointKind
+    statistics: TermStatistics
+    most: int = 8  # words of a text query
+    name: str = "rarest@1"
+
+    def next(self, claim: Claim, history: History) -> Query | None:
+        candidates = content_words(claim.text, claim.language)
+        if not candidates:
+            return None
+        if self.kind is not EndpointKind.BOOLEAN:
+            return _first_new([self._text(candidates)], history)
+        four = rarest(candidates, self.statistics, 4)
+        return _first_new(_subsets(four, self.name, size=3), history, wider=_subsets(four, self.name, size=2))
+
+    def _text(self, candidates: list[str]) -> Query:
+        kept = set(rarest(candidates, self.statistics, self.most))
+        text = " ".join(word for word in candidates if word in kept)
+        trail = (Edit("keep the rarest words", result=text),)
+        return text_query(self.kind, text, policy=self.name, trail=trail)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyphrases:
+    """Phrases of up to three words nearest to the claim's meaning and unlike each other (maximal marginal relevance).
+
+    Ranked and dense: the best phrases as one text. Boolean: the words of one phrase a query.
+    """
+
+    kind: EndpointKind
+    statistics: TermStatistics
+    encode: Encode
+    name: str = "keyphrases@1"
+
+    def next(self, claim: Claim, history: History) -> Query | None:
+        phrases = self._phrases(claim)
+        if not phrases:
+            return None
+        if self.kind is not EndpointKind.BOOLEAN:
+            text = " ".join(" ".join(phrase) for phrase in phrases)
+            trail = (Edit("keep the key phrases", result=text),)
+            return _first_new([text_query(self.kind, text, policy=self.name, trail=trail)], history)
+        queries = [self._all_words(phrase) for phrase in phrases]
+        four = rarest(content_words(claim.text, claim.language), self.statistics, 4)
+        return _first_new(queries, history, wider=_subsets(four, self.name, size=2))
+
+    def _all_words(self, phrase: tuple[str, ...]) -> Query:
+        trail = (Edit("keep the key phrase", result=" ".join(phrase)),)
+        return all_words_query(phrase, policy=self.name, trail=trail)
+
+    def _phrases(self, claim: Claim) -> list[tuple[str, ...]]:
+        candidates = _phrase_candidates(claim)
+        if not candidates:
+            return []
+        vectors = self.encode([claim.text, *(" ".join(c) for c in candidates)])
+        relevance, likeness = vectors[1:] @ vectors[0], vectors[1:] @ vectors[1:].T
+        chosen: list[int] = []
+        while len(chosen) < min(_PHRASES, len(candidates)):
+            nearest_chosen = likeness[:, chosen].max(axis=1) if chosen else np.zeros(len(candidates))
+            worth = (1 - _DIVERSITY) * relevance - _DIVERSITY * nearest_chosen
+            worth[chosen] = -np.inf
+            chosen.append(int(np.argmax(worth)))
+        return [candidates[i] for i in chosen]
+
+
+def _phrase_candidates(claim: Claim) -> list[tuple[str, ...]]:
+    """Runs of one to three content words, in order, each once."""
+    skipped = function_words(claim.language)
+    all_words = words(claim.text)
+    runs = [tuple(all_words[i : i + n]) for n in (3, 2, 1) for i in range(len(all_words) - n + 1)]
+    return list(dict.fromkeys(run for run in runs if not any(word.lower() in skipped for word in run)))
+
+
+def _subsets(ranked: list[str], policy: str, *, size: int) -> list[Query]:
+    """All subsets of a size (or all words, if there are fewer), those of the rarest words first, with their trail."""
+    trail = Edit("keep the rarest words", result=", ".join(ranked))
+    size = min(size, len(ranked))
+    queries = []
+    for kept in combinations(ranked, size):
+        left_out = tuple(Edit("leave out", word) for word in ranked if word not in kept)
+        queries.append(all_words_query(kept, policy=policy, trail=(trail, *left_out)))
+    return queries
+
+
+def _first_new(planned: list[Query], history: History, *, wider: list[Query] | None = None) -> Query | None:
+    """The first planned query that was not asked yet; wider ones if all were carried out and brought nothing."""
+    asked = {str(result.query) for result in history}
+    if left := [query for query in planned if str(query) not in asked]:
+        return left[0]
+    if not wider or any(result.posts_read or not result.carried_out for result in history):
+        return None
+    return next((query for query in wider if str(query) not in asked), None)
