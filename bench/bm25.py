@@ -3,7 +3,8 @@
     python bench/bm25.py --data ../shared/data/checkthat2022
 
 Both get the same tokens; from raw text each uses its own tokeniser (they differ on letters outside ASCII). Contenders
-take turns in an order that is drawn anew each round, and each one's best round counts.
+take turns in an order that is drawn anew each round, and each one's best round counts; what they keep of earlier
+rounds (compiled code, words seen) they may use.
 """
 
 import argparse

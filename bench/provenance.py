@@ -14,9 +14,9 @@ PACKAGES = ("numpy", "numba", "bm25s", "PyStemmer", "pyroaring", "torch", "trans
 
 
 def provenance(data_files: Sequence[Path], seed: int | None) -> dict[str, Any]:
-    """JSON object: machine, versions of what is installed, seed (None: nothing is drawn), sha256 of each data file."""
+    """JSON object: machine (with its load of the last minute, by which to judge timings), versions of what is installed, seed (None: nothing is drawn), sha256 of each data file."""
     return {
-        "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.system()},
+        "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.system(), "load": _load()},
         "versions": {"python": platform.python_version(), **_versions()},
         "seed": seed,
         "data": {f"{path.resolve().parent.name}/{path.name}": _sha256(path) for path in data_files},
@@ -38,6 +38,10 @@ def _cpu() -> str:
         return platform.processor()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
+
+
+def _load() -> float:
+    return round(os.getloadavg()[0], 1)
 
 
 def _versions() -> dict[str, str]:

@@ -34,7 +34,7 @@ class SearchSettings(_Section):
     policy: str = "rarest"
     lookback_days: int = Field(30, gt=0, le=3650)
     overlap_minutes: int = Field(10, ge=0)  # posts that a platform indexes late
-    queries_per_claim: int = Field(4, gt=0, le=50)
+    queries_per_claim: int = Field(8, gt=0, le=50)
     reads_per_query: int = Field(100, gt=0)
 
 

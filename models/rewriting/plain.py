@@ -1,7 +1,7 @@
 """Plain rewriting policies: honest baselines, and what runs where no learned policy is at hand.
 
-Each plans its queries from the claim alone and asks them one after another; when all of them brought nothing, wider
-ones follow. Spec: the baselines of rewriting (claim as it is, keyphrases, rarest words, triples of the four rarest).
+Each plans its queries from the claim alone and asks them one after another; where all of them together brought few
+posts, wider ones follow. Spec: the baselines of rewriting (claim as it is, keyphrases, rarest words, triples of the four rarest).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +21,7 @@ from models.rewriting.words import content_words, function_words, rarest, words
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 _PHRASES = 3
+_FEW = 20  # different posts: with fewer, a wider query costs little and may find the claim in other words
 _DIVERSITY = 0.5  # of maximal marginal relevance: half likeness to the claim, half difference from those chosen
 
 
@@ -139,10 +140,11 @@ def _subsets(ranked: list[str], policy: str, *, size: int) -> list[Query]:
 
 
 def _first_new(planned: list[Query], history: History, *, wider: list[Query] | None = None) -> Query | None:
-    """The first planned query that was not asked yet; wider ones if all were carried out and brought nothing."""
+    """The first planned query that was not asked yet; wider ones if all were carried out and brought few posts."""
     asked = {str(result.query) for result in history}
     if left := [query for query in planned if str(query) not in asked]:
         return left[0]
-    if not wider or any(result.posts_read or not result.carried_out for result in history):
+    found = sum(result.new_posts for result in history)
+    if not wider or found >= _FEW or not all(result.carried_out for result in history):
         return None
     return next((query for query in wider if str(query) not in asked), None)
