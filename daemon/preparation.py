@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import psycopg
-from models.language import detect_language
 from models.ranking.fact_check_text import embedding_text
 
 from daemon.intake.cleaning import UnusableRecord, clean
@@ -15,6 +14,7 @@ from daemon.service import Service
 from daemon.store import fact_checks, mailing, watches
 from daemon.store.fact_checks import UnpreparedRow
 from domain.fact_check import DEBUNKED
+from models.language import detect_language
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import psycopg
-from models.backbone import Encoder
-from models.ranking.matcher import Matcher
 from numpy.typing import NDArray
 
 from connectors.protocol import Connector
@@ -15,7 +14,11 @@ from daemon.database import Database
 from daemon.settings import Settings
 from daemon.store import fact_checks
 from domain.clock import Clock
+from models.backbone import Encoder
 from models.rewriting.policy import Rewriter
+
+if TYPE_CHECKING:
+    from models.ranking.matcher import Matcher
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
@@ -29,9 +32,9 @@ class Service:
     database: Database
     connectors: Mapping[str, Connector]
     load_encoder: Callable[[], Encoder]
-    build_matcher: Callable[[fact_checks.StoredFactChecks, Encoder], Matcher]
+    build_matcher: Callable[[fact_checks.StoredFactChecks, Encoder], "Matcher"]
     build_rewriter: Callable[["Service", Connector, str], Rewriter]
-    _matcher: tuple[object, Matcher] | None = field(default=None, repr=False)
+    _matcher: tuple[object, "Matcher"] | None = field(default=None, repr=False)
     _rewriters: dict[tuple[str, str], Rewriter] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -42,7 +45,7 @@ class Service:
         """Embeddings, (n, dim); the encoder loads when first needed."""
         return self.encoder.encode(texts)
 
-    def matcher(self, conn: psycopg.Connection) -> Matcher:
+    def matcher(self, conn: psycopg.Connection) -> "Matcher":
         """The matcher over all prepared fact-checks, built anew when they have changed."""
         state = fact_checks.state(conn)
         if self._matcher is None or self._matcher[0] != state:

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import entry_points
-
-from models.ranking.calibration import Calibration
-from models.ranking.matcher import Matcher
+from typing import TYPE_CHECKING
 
 from connectors.protocol import Connector
 from daemon.database import open_database, writable_home
@@ -21,6 +19,9 @@ from domain.query import EndpointKind
 from domain.search_index import SearchIndex
 from models.backbone import Encoder
 from models.rewriting.policy import Rewriter
+
+if TYPE_CHECKING:
+    from models.ranking.matcher import Matcher
 
 _GROUP = "claimwatch.connectors"
 
@@ -82,7 +83,10 @@ def index_for(encode: Encode) -> Callable[[EndpointKind], SearchIndex]:
     return make
 
 
-def build_matcher(stored: fact_checks.StoredFactChecks, encoder: Encoder) -> Matcher:
+def build_matcher(stored: fact_checks.StoredFactChecks, encoder: Encoder) -> "Matcher":
+    from models.ranking.calibration import Calibration
+    from models.ranking.matcher import Matcher
+
     return Matcher(stored.fact_checks, stored.vectors, encoder, Calibration.load(), aliases=stored.aliases)
 
 
