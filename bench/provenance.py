@@ -14,7 +14,8 @@ PACKAGES = ("numpy", "numba", "bm25s", "PyStemmer", "pyroaring", "torch", "trans
 
 
 def provenance(data_files: Sequence[Path], seed: int | None) -> dict[str, Any]:
-    """JSON object: machine (with its load of the last minute, by which to judge timings), versions of what is installed, seed (None: nothing is drawn), sha256 of each data file."""
+    """JSON object: machine (with its load of the last minute, by which to judge timings), versions of what is
+    installed, seed (None: nothing is drawn), sha256 of each data file."""
     return {
         "machine": {"cpu": _cpu(), "cores": os.cpu_count(), "system": platform.system(), "load": _load()},
         "versions": {"python": platform.python_version(), **_versions()},

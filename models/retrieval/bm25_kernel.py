@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _BLOCKS_A_HIT = 8  # so that two of the best seldom share one
 _MOST_ROWS = 64  # texts a block
+_FEW = 256  # keys that are put in order faster by comparing all pairs, in vector registers, than by a heap
 _BUCKET_BITS = 17  # the low bits that a bucket leaves out: 64 buckets from one power of two to the next
 
 
@@ -102,6 +103,27 @@ def _sift_down(heap: NDArray[np.int64], i: int, size: int) -> None:
 
 
 @_compiled
+def _put_in_order(ordered: NDArray[np.int64], keys: NDArray[np.int64], found: int) -> int:
+    """Write the greatest of the first `found` keys, best first, as many as fit; their number. `keys` is used up."""
+    wanted = min(found, len(ordered))
+    if found <= _FEW:
+        for i in range(found):
+            better = 0
+            for j in range(found):
+                better += keys[j] > keys[i]
+            if better < wanted:
+                ordered[better] = keys[i]
+        return wanted
+    for i in range(found // 2 - 1, -1, -1):
+        _sift_down(keys, i, found)
+    for i in range(wanted):
+        ordered[i] = keys[0]
+        keys[0] = keys[found - 1 - i]
+        _sift_down(keys, 0, found - 1 - i)
+    return wanted
+
+
+@_compiled
 def rank(
     starts: NDArray[np.int64],  # (terms + 1,)
     documents: NDArray[np.uint32],  # (postings,)
@@ -122,18 +144,15 @@ def rank(
     maxima = np.empty(blocks, dtype=np.int32)
     counts = np.zeros(1 << (31 - _BUCKET_BITS), dtype=np.int32)
     keys = np.empty(len(bits) + 1, dtype=np.int64)  # one more: a key is written before it is known to count
+    ordered = np.empty(k, dtype=np.int64)
     for q in range(len(bounds) - 1):
         add_impacts(
             scores, starts, documents, impacts, terms[bounds[q] : bounds[q + 1]], weights[bounds[q] : bounds[q + 1]]
         )
         _fill_maxima(maxima, bits)
         found = _collect(keys, bits, maxima, _lowest_to_keep(maxima, counts, k))
-        for i in range(found // 2 - 1, -1, -1):
-            _sift_down(keys, i, found)
-        for i in range(min(found, k)):
-            text = len(bits) - (keys[0] & 0xFFFFFFFF)
+        for i in range(_put_in_order(ordered, keys, found)):
+            text = len(bits) - (ordered[i] & 0xFFFFFFFF)
             best[q, i], best_scores[q, i] = text, scores[text]
-            keys[0] = keys[found - 1 - i]
-            _sift_down(keys, 0, found - 1 - i)
         for i in range(len(scores)):
             scores[i] = 0
