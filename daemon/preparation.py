@@ -8,8 +8,8 @@ from datetime import timedelta
 import psycopg
 from models.ranking.fact_check_text import embedding_text
 
-from daemon.intake.cleaning import UnusableRecord, clean
-from daemon.intake.record import FactCheckRecord, RawFactCheck, Rejected
+from daemon.intake.cleaning import clean
+from daemon.intake.record import FactCheckRecord, RawFactCheck, Rejected, UnusableRecord
 from daemon.service import Service
 from daemon.store import fact_checks, mailing, watches
 from daemon.store.fact_checks import UnpreparedRow

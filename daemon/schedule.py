@@ -52,4 +52,4 @@ def next_search(interval: timedelta, new_matches: int, settings: WatchSettings) 
 
 def retry_delay(failures: int) -> timedelta:
     """How long a search or mail that broke waits before the next attempt: 5 minutes, doubling, at most a day."""
-    return min(timedelta(minutes=5) * 2 ** min(failures, 10), timedelta(days=1))
+    return min(timedelta(minutes=5 * (1 << min(failures, 10))), timedelta(days=1))

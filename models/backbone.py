@@ -1,13 +1,13 @@
-"""The sentence encoder: the packaged one, or any BERT-like folder on this machine.
+"""The sentence encoder: the packaged one, or any encoder folder on this machine.
 
 Mean pooling over the tokens, unit length. Nothing is downloaded, and weights come from safetensors only.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,77 +18,69 @@ from domain.errors import BadArtifact
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from torch import Tensor
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-MAX_TOKENS = 256  # what the packaged encoder was trained on; longer texts are cut here, so callers pass windows
-_BATCH_TOKENS = 4096  # padded tokens a forward pass: small enough for two cores' caches
+MAX_TOKENS = 256  # what the packaged encoder was trained on; longer texts are cut here
+_BATCH_TOKENS = 4096  # a forward pass: more is no faster on two cores and takes more memory (24 MB a layer here)
+
+_MeanStates = Callable[[Sequence[Sequence[int]]], "Tensor"]  # token ids of each text → (texts, dim)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Encoder:
-    """Texts to vectors. `version` is the start of the weights' sha256."""
+    """Texts to vectors. `version` is the start of the weights' sha256. May be shared by threads."""
 
     name: str
     version: str
-    _network: Any
+    dim: int
+    _mean_states: _MeanStates
     _tokenizer: "Tokenizer"
 
     @classmethod
     def load(cls, folder: Path | None = None) -> "Encoder":
         """From a folder with config.json, tokenizer.json and model.safetensors; None: the packaged encoder.
 
-        Raises BadArtifact if a file is missing or the packaged weights are not the known ones.
+        Raises BadArtifact if a file is missing or unusable, or the packaged weights are not the known ones.
         """
         chosen = folder or _packaged_folder()
         for file in ("config.json", "tokenizer.json", "model.safetensors"):
             if not (chosen / file).is_file():
                 raise BadArtifact(f"{chosen} is no encoder: it lacks {file}")
-        sha256 = hashlib.sha256((chosen / "model.safetensors").read_bytes()).hexdigest()
+        with (chosen / "model.safetensors").open("rb") as weights:
+            sha256 = hashlib.file_digest(weights, "sha256").hexdigest()
         if folder is None and sha256 != PACKAGED_SHA256:
             raise BadArtifact(
                 f"the packaged encoder's weights are {sha256}, expected {PACKAGED_SHA256}: install it again"
             )
+        config = _json(chosen / "config.json")
+        _refuse_other_pooling(chosen)
         name = "all-MiniLM-L6-v2" if folder is None else folder.name
-        return cls(name, sha256[:12], _network(chosen), _tokenizer(chosen))
-
-    @cached_property
-    def dim(self) -> int:
-        return int(self._network.config.hidden_size)
+        tokenizer = _tokenizer(chosen, int(config.get("max_position_embeddings", MAX_TOKENS)))
+        return cls(name, sha256[:12], int(config["hidden_size"]), _network(chosen, config), tokenizer)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of unit length, (n, dim); zeros for a text without tokens. A text's neighbours do not change it."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
+        empty = len(self._tokenizer.encode("").ids)  # the frame that every text gets
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
-        # Two tokens are the frame that every text gets.
-        order = sorted((i for i, ids in enumerate(tokens) if len(ids) > 2), key=lambda i: len(tokens[i]))
+        order = sorted((i for i, ids in enumerate(tokens) if len(ids) > empty), key=lambda i: len(tokens[i]))
         for batch in _batches(order, tokens):
-            vectors[batch] = self._forward([tokens[i] for i in batch])
+            means = self._mean_states([tokens[i] for i in batch]).numpy()
+            vectors[batch] = means / np.linalg.norm(means, axis=1, keepdims=True)
         return vectors
-
-    def _forward(self, tokens: list[list[int]]) -> NDArray[np.float32]:
-        import torch
-
-        width = max(map(len, tokens))
-        ids = torch.zeros((len(tokens), width), dtype=torch.long)
-        mask = torch.zeros((len(tokens), width))
-        for row, given in enumerate(tokens):
-            ids[row, : len(given)] = torch.tensor(given)
-            mask[row, : len(given)] = 1
-        with torch.inference_mode():
-            hidden = self._network(input_ids=ids, attention_mask=mask).last_hidden_state  # (B, T, dim)
-            pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)  # (B, dim)
-            unit: NDArray[np.float32] = torch.nn.functional.normalize(pooled, dim=1).numpy()
-        return unit
 
 
 def _batches(order: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
-    """Runs of texts of like length whose padded size stays within the budget."""
+    """Runs of texts, of `_BATCH_TOKENS` at most."""
     batch: list[int] = []
+    size = 0
     for i in order:
-        if batch and (len(batch) + 1) * len(tokens[i]) > _BATCH_TOKENS:
+        if batch and size + len(tokens[i]) > _BATCH_TOKENS:
             yield batch
-            batch = []
+            batch, size = [], 0
         batch.append(i)
+        size += len(tokens[i])
     if batch:
         yield batch
 
@@ -99,34 +91,88 @@ def _packaged_folder() -> Path:
     return Path(get_model_path())
 
 
-def _network(folder: Path) -> Any:
-    from safetensors.torch import load_file
-    from transformers.models.bert.configuration_bert import BertConfig
-    from transformers.models.bert.modeling_bert import BertModel
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except ValueError as exc:
+        raise BadArtifact(f"{path} is no JSON: get the model's folder again") from exc
+    if not isinstance(found, dict):
+        raise BadArtifact(f"{path} is no JSON object: get the model's folder again")
+    return found
 
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    if config.get("model_type") != "bert":
+
+def _refuse_other_pooling(folder: Path) -> None:
+    path = folder / "1_Pooling" / "config.json"
+    if path.is_file() and _json(path).get("pooling_mode_mean_tokens") is False:
         raise BadArtifact(
-            f"{folder} holds a model of type {config.get('model_type')!r}: an encoder must be of type 'bert'"
+            f"{path}: this encoder was not trained with mean pooling, the only one there is: choose another"
         )
-    network = BertModel(BertConfig(**config), add_pooling_layer=False)
-    weights = load_file(folder / "model.safetensors")
-    wanted = network.state_dict()
-    kept = {name: weights[name] for name in wanted if name in weights}
-    if missing := sorted(set(wanted) - set(kept)):
-        raise BadArtifact(f"{folder}/model.safetensors lacks {len(missing)} tensors, first {missing[0]}")
-    if wrong := [name for name in kept if kept[name].shape != wanted[name].shape]:
-        found, expected = tuple(kept[wrong[0]].shape), tuple(wanted[wrong[0]].shape)
-        raise BadArtifact(f"{folder}/model.safetensors: {wrong[0]} has shape {found}, expected {expected}")
-    network.load_state_dict(kept)
-    network.requires_grad_(False)
-    return network.train(False)
 
 
-def _tokenizer(folder: Path) -> "Tokenizer":
+def _tokenizer(folder: Path, positions: int) -> "Tokenizer":
+    # A text a millisecond is fast enough; threads here would warn, or hang, in a process that forks later.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from tokenizers import Tokenizer
 
+    _json(folder / "tokenizer.json")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.enable_truncation(min(MAX_TOKENS, positions))
     return tokenizer
+
+
+def _network(folder: Path, config: dict[str, Any]) -> _MeanStates:
+    """BERT by our own fast network, every other architecture by transformers."""
+    plain = (
+        config.get("hidden_act", "gelu") == "gelu" and config.get("position_embedding_type", "absolute") == "absolute"
+    )
+    try:
+        if config.get("model_type") == "bert" and plain:
+            return _bert(folder, config)
+        return _by_transformers(folder)
+    except (KeyError, TypeError, ValueError, OSError) as exc:
+        raise BadArtifact(f"{folder} cannot be used as an encoder: {str(exc).splitlines()[0]}") from exc
+
+
+def _bert(folder: Path, config: dict[str, Any]) -> _MeanStates:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from models.bert import Bert, BertConfig
+
+    try:
+        weights = load_file(folder / "model.safetensors")
+    except SafetensorError as exc:
+        raise ValueError(f"model.safetensors cannot be read ({exc})") from exc
+    return Bert(BertConfig.of(config), {name.removeprefix("bert."): weights[name] for name in weights}).mean_states
+
+
+def _by_transformers(folder: Path) -> _MeanStates:
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        network, report = AutoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+        )
+    except SafetensorError as exc:
+        raise ValueError(f"model.safetensors cannot be read ({exc})") from exc
+    # Left to itself it would go on with random numbers in their place; the pooler is not used.
+    if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
+        raise ValueError(f"lacks the tensor {missing[0]}")
+    network.train(False)
+    padding = network.config.pad_token_id or 0
+
+    def mean_states(texts: Sequence[Sequence[int]]) -> "Tensor":
+        rows = [torch.tensor(ids) for ids in texts]
+        ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding)  # (B, T)
+        mask = torch.nn.utils.rnn.pad_sequence([torch.ones(len(row)) for row in rows], batch_first=True)  # (B, T)
+        with torch.inference_mode():
+            states = network(input_ids=ids, attention_mask=mask).last_hidden_state  # (B, T, dim)
+            means: Tensor = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        return means
+
+    return mean_states

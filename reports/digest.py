@@ -48,6 +48,9 @@ _FILTERS = {
 }
 
 
+CARDS = 12  # claims that the HTML shows with their posts: a large mail provider cuts messages off at 102 KB
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedDigest:
     """The parts of a mail; the HTML names its images as `cid:…`."""
@@ -65,11 +68,11 @@ def render_digest(view: DigestView, *, templates: Path | None = None) -> Rendere
     """
     zone = ZoneInfo(view.zone)
     charts = _charts(view, zone)
-    values = {"digest": view, "claims": tuple(zip(view.claims, charts, strict=True)), "zone": zone}
+    values = {"digest": view, "claims": tuple(zip(view.claims, charts, strict=True)), "zone": zone, "cards": CARDS}
     subject = " ".join(_render("digest/subject.txt.j2", values, templates, escaped=False).split())
     text = re.sub(r"\n{3,}", "\n\n", _render("digest/body.txt.j2", values, templates, escaped=False).strip() + "\n")
     html = _render("digest/body.html.j2", values | {"subject": subject}, templates, escaped=True)
-    images = {chart.cid: chart for chart in charts if chart}
+    images = {chart.cid: chart for chart in charts[:CARDS] if chart}
     return RenderedDigest(subject, text, _inline_css(html), tuple(images.values()))
 
 

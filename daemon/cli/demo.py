@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from daemon.cli import session, terminal
+from daemon.cli import terminal
 from daemon.cli.terminal import JsonFlag
+from daemon.logs import set_up_logging
+from daemon.settings import LogSettings, load_settings
 from domain.text import shorten
 
 app = typer.Typer()
@@ -19,7 +21,8 @@ def demo(
     """Watch one day go by: fact-checks come in, claims are searched, posts matched, the digest lies in the outbox."""
     from daemon.demo import day
 
-    settings = session.settings()
+    settings = load_settings()
+    set_up_logging(LogSettings(level="WARNING", format=settings.log.format))  # the progress bar tells the rest
     if again:
         shutil.rmtree(settings.home / "demo", ignore_errors=True)
     with day.open_demo(settings) as (service, clock), terminal.progress("steps") as bar:

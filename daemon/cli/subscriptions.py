@@ -37,17 +37,18 @@ def add(
     local_time = _local_time(at)
     with session.service() as service, service.database.connection() as conn:
         now = service.clock()
+        next_due = next_local_time(now, local_time, _zone(zone))
         values = {
             "name": session.claim_text(name), "recipients": [_address(r) for r in to], "verdicts": _verdicts(verdict),
             "languages": language or [], "publishers": publisher or [], "min_confidence": min_confidence,
-            "local_time": local_time, "zone": _zone(zone), "empty_days": "send" if empty_days else "skip",
-            "next_due": next_local_time(now, local_time, zone),
+            "local_time": local_time, "zone": zone, "empty_days": "send" if empty_days else "skip",
+            "next_due": next_due, "now": now,
         }  # fmt: skip
         if mailing.add_subscription(conn, values) is None:
             raise BadInput(f"there is a subscription {name!r} already: choose another name")
         watched = watches.watch_wanted(conn, None, wanted_verdicts(conn), now=now, interval=first_interval(service))
     more = f"; {watched} more claims are watched for it" if watched else ""
-    terminal.say(f"subscription {name} added, next mail {values['next_due']:%Y-%m-%d %H:%M} UTC{more}")
+    terminal.say(f"subscription {name} added, next mail {next_due:%Y-%m-%d %H:%M} UTC{more}")
 
 
 @app.command("list")

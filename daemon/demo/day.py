@@ -87,7 +87,7 @@ def _subscribe(service: Service) -> None:
         values = {
             "name": SUBSCRIPTION, "recipients": [RECIPIENT], "verdicts": ["false", "misleading"], "languages": [],
             "publishers": [], "min_confidence": 0.5, "local_time": time(8), "zone": "UTC", "empty_days": "skip",
-            "next_due": next_local_time(START, time(8), "UTC"),
+            "next_due": next_local_time(START, time(8), "UTC"), "now": START,
         }  # fmt: skip
         mailing.add_subscription(conn, values)
 

@@ -9,7 +9,9 @@ from daemon.store import fact_checks, mailing, searches, watches
 
 def overview(conn: psycopg.Connection, now: datetime) -> dict[str, object]:
     """Names and counts, in the order of the pipeline."""
-    jobs = dict(conn.execute("SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY status").fetchall())
+    jobs: dict[str, int] = dict(
+        conn.execute("SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY status").fetchall()
+    )
     watched = {f"watches {name}": count for name, count in watches.counts(conn, now).items()}
     mails = {f"mails {state}": count for state, count in mailing.outbox_counts(conn).items()}
     queued = {f"jobs {state}": count for state, count in sorted(jobs.items())}

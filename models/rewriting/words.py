@@ -33,11 +33,13 @@ def function_words(language: str) -> frozenset[str]:
     """Stop words and negations of a language, and of English, which is mixed into all."""
     from stop_words import StopWordError, get_stop_words
 
+    common = english.ENGLISH | _NEGATIONS
+    if language == "en":  # the package's English list holds "bill" and "billion"
+        return common
     try:
-        own = frozenset(get_stop_words(language))
+        return common | frozenset(get_stop_words(language))
     except StopWordError:
-        own = frozenset()
-    return own | english.ENGLISH | _NEGATIONS
+        return common
 
 
 def rarest(candidates: list[str], statistics: TermStatistics, n: int) -> list[str]:

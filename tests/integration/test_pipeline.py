@@ -77,7 +77,7 @@ def subscribe(service: Service, *, empty_days: str = "skip", name: str = "desk")
     values = {
         "name": name, "recipients": ["a@desk.example", "b@desk.example"], "verdicts": ["false", "misleading"],
         "languages": [], "publishers": [], "min_confidence": 0.5, "local_time": time(8), "zone": "UTC",
-        "empty_days": empty_days, "next_due": NOW,
+        "empty_days": empty_days, "next_due": NOW, "now": NOW - timedelta(days=1),
     }  # fmt: skip
     with service.database.connection() as conn:
         mailing.add_subscription(conn, values)

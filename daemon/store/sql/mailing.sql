@@ -1,7 +1,8 @@
 -- name: add_subscription
-INSERT INTO subscriptions (name, recipients, verdicts, languages, publishers, min_confidence, local_time, zone, empty_days, next_due)
+INSERT INTO subscriptions (name, recipients, verdicts, languages, publishers, min_confidence, local_time, zone, empty_days, next_due,
+                           created_at)
 VALUES (%(name)s, %(recipients)s, %(verdicts)s, %(languages)s, %(publishers)s, %(min_confidence)s, %(local_time)s, %(zone)s,
-        %(empty_days)s, %(next_due)s)
+        %(empty_days)s, %(next_due)s, %(now)s)
 ON CONFLICT (name) DO NOTHING RETURNING id;
 
 -- name: subscriptions

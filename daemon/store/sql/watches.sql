@@ -1,15 +1,15 @@
 -- name: watch_wanted
 -- Watches for prepared fact-checks whose verdict is wanted; the ones that are watched already stay as they are.
-INSERT INTO watches (fact_check_id, next_due, interval_s, why)
-SELECT f.id, %(now)s, %(interval_s)s, 'rated ' || f.verdict
+INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why)
+SELECT f.id, %(now)s, %(now)s, %(interval_s)s, 'rated ' || f.verdict
 FROM fact_checks f
 WHERE f.prepared_at IS NOT NULL AND f.verdict = ANY(%(verdicts)s) AND f.id = ANY(%(ids)s)
 ON CONFLICT (fact_check_id) DO NOTHING RETURNING id;
 
 -- name: watch_all_wanted
 -- The same for all fact-checks: a subscription asks for more verdicts than before.
-INSERT INTO watches (fact_check_id, next_due, interval_s, why)
-SELECT f.id, %(now)s, %(interval_s)s, 'rated ' || f.verdict
+INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why)
+SELECT f.id, %(now)s, %(now)s, %(interval_s)s, 'rated ' || f.verdict
 FROM fact_checks f WHERE f.prepared_at IS NOT NULL AND f.verdict = ANY(%(verdicts)s)
 ON CONFLICT (fact_check_id) DO NOTHING RETURNING id;
 
@@ -22,8 +22,8 @@ WHERE f.id = w.fact_check_id AND f.id = ANY(%(ids)s) AND NOT f.verdict = ANY(%(v
 
 -- name: add
 -- A person watches a fact-check whatever its rating.
-INSERT INTO watches (fact_check_id, next_due, interval_s, why, priority)
-SELECT id, %(now)s, %(interval_s)s, 'added by hand', 1 FROM fact_checks WHERE key = %(key)s AND prepared_at IS NOT NULL
+INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why, priority)
+SELECT id, %(now)s, %(now)s, %(interval_s)s, 'added by hand', 1 FROM fact_checks WHERE key = %(key)s AND prepared_at IS NOT NULL
 ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', why = 'added by hand', next_due = excluded.next_due
 RETURNING id;
 
