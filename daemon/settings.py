@@ -105,7 +105,7 @@ def load_settings(environment: Mapping[str, str] = os.environ, **overrides: obje
     given = _read_toml(path) if path else {}
     given |= _secrets(environment) | overrides
     try:
-        return Settings(**given)  # type: ignore[arg-type]  # checked by pydantic
+        return Settings(**given)
     except ValidationError as exc:
         raise BadSetting(_explain(exc, path)) from exc
 

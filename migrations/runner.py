@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
-from typing import LiteralString, cast
 
 import psycopg
 from procrastinate.schema import SchemaManager
@@ -61,7 +60,7 @@ def migrate(conn: psycopg.Connection) -> list[str]:
 
 def _apply(conn: psycopg.Connection, step: Step) -> None:
     try:
-        conn.execute(sql.SQL(cast(LiteralString, step.text)))
+        conn.execute(sql.SQL(step.text))
     except (
         psycopg.errors.FeatureNotSupported,
         psycopg.errors.UndefinedFile,

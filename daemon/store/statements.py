@@ -8,7 +8,6 @@ SELECT …
 import re
 from functools import cache
 from importlib import resources
-from typing import LiteralString, cast
 
 from psycopg import sql
 
@@ -18,6 +17,4 @@ def statements(file: str) -> dict[str, sql.SQL]:
     """The statements of `daemon/store/sql/<file>.sql` by name."""
     text = (resources.files("daemon.store") / "sql" / f"{file}.sql").read_text("utf-8")
     parts = re.split(r"^-- name: (\w+)$", text, flags=re.MULTILINE)[1:]
-    return {
-        name: sql.SQL(cast(LiteralString, body.strip())) for name, body in zip(parts[::2], parts[1::2], strict=True)
-    }
+    return {name: sql.SQL(body.strip()) for name, body in zip(parts[::2], parts[1::2], strict=True)}
