@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256  # what the packaged encoder was trained on; longer texts are cut here
-_BATCH_TOKENS = 4096  # a forward pass: more is no faster on two cores and takes more memory (24 MB a layer here)
+_BATCH_TOKENS = 1024  # of one forward pass: more is no faster, and leaves a core idle at the end
 
 _MeanStates = Callable[[Sequence[Sequence[int]]], "Tensor"]  # token ids of each text → (texts, dim)
 
@@ -65,10 +66,24 @@ class Encoder:
         empty = len(self._tokenizer.encode("").ids)  # the frame that every text gets
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         order = sorted((i for i, ids in enumerate(tokens) if len(ids) > empty), key=lambda i: len(tokens[i]))
-        for batch in _batches(order, tokens):
-            means = self._mean_states([tokens[i] for i in batch]).numpy()
+        batches = list(_batches(order, tokens))
+        for batch, means in zip(batches, self._forward([[tokens[i] for i in batch] for batch in batches]), strict=True):
             vectors[batch] = means / np.linalg.norm(means, axis=1, keepdims=True)
         return vectors
+
+    def _forward(self, batches: list[list[list[int]]]) -> Iterator[NDArray[np.float32]]:
+        """(texts, dim) for each batch: several at a time on one core each, which is a fifth faster than one on all."""
+        import torch
+
+        cores = torch.get_num_threads()
+        if len(batches) == 1 or cores == 1:
+            yield from (self._mean_states(batch).numpy() for batch in batches)
+            return
+        with ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            try:
+                yield from (means.numpy() for means in pool.map(self._mean_states, batches))
+            finally:
+                torch.set_num_threads(cores)  # what a thread sets is also what threads to come begin with
 
 
 def _batches(order: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:

@@ -2,7 +2,6 @@
 
 import sys
 
-import click
 import typer
 
 from daemon.cli import ask, demo, intake, mail, models, running, subscriptions, watching
@@ -28,14 +27,7 @@ app.add_typer(models.retrain_app, name="retrain")
 def main() -> None:
     """Entry point of the console script."""
     try:
-        code = app(standalone_mode=False)
+        app()
     except ClaimwatchError as exc:
         sys.stderr.write(f"claimwatch: {exc}\n")
         sys.exit(2)
-    except click.exceptions.Abort:
-        sys.stderr.write("claimwatch: stopped\n")
-        sys.exit(130)
-    except click.ClickException as exc:
-        exc.show()
-        sys.exit(exc.exit_code)
-    sys.exit(code if isinstance(code, int) else 0)

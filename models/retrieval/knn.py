@@ -1,6 +1,6 @@
 """Exact nearest neighbours by cosine, in memory: one matrix product a batch of queries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,71 +10,98 @@ from domain.search_index import Hit
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
+_DECIMALS = 6  # of a cosine; finer differences come from the order of summation and would break ties at random
+_MOST_COSINES = 16_000_000  # at once, 64 MB
+_FEWEST_ROWS = 64
+
 
 class KnnIndex:
-    """A `SearchIndex` of kind dense. A text that the encoder finds no words in is left out: it is near to nothing."""
+    """A `SearchIndex` of kind dense. A text that the encoder finds no words in is left out: it is near to nothing.
+
+    Reads may run in several threads at once; a write may not run beside anything else.
+    """
 
     kind = EndpointKind.DENSE
 
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._built: tuple[list[str], NDArray[np.float32]] | None = None
+        self._ids: list[str] = []
+        self._rows: dict[str, int] = {}
+        self._matrix = np.zeros((0, 0), dtype=np.float32)  # (rows in use and to spare, dim), unit length
 
     def __len__(self) -> int:
-        return len(self._vectors)
-
-    @property
-    def ids(self) -> list[str]:
-        """All ids in string order: the order of the rows of `matrix`."""
-        return self._matrix()[0]
+        return len(self._ids)
 
     def add(self, ids: Sequence[str], texts: Sequence[str]) -> None:
         self.remove(ids)
-        vectors = self._encode(texts)
-        with_words = [row for row in range(len(texts)) if vectors[row].any()]
-        self.add_vectors([ids[row] for row in with_words], vectors[with_words])
+        newest = dict(zip(ids, texts, strict=True))
+        if not newest:
+            return
+        vectors = self._encode(list(newest.values()))
+        with_words = vectors.any(axis=1)
+        self.add_vectors([id_ for id_, has in zip(newest, with_words, strict=True) if has], vectors[with_words])
 
     def add_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Vectors (n, dim) of any length. Raises ValueError, naming the ids, for zero, NaN or infinite ones."""
+        """Vectors (n, dim) of any length. Raises ValueError, naming the ids, for zero, NaN or infinite ones; then
+        none is added."""
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
         bad = [id_ for id_, length in zip(ids, lengths, strict=True) if not np.isfinite(length) or length == 0]
         if bad:
             raise ValueError(f"vectors that point nowhere (zero, NaN or infinite): {', '.join(bad[:10])}")
-        self._vectors.update(zip(ids, (vectors / lengths[:, None]).astype(np.float32), strict=True))
-        self._built = None
+        self._make_room(len(ids), vectors.shape[1])
+        for id_, vector in zip(ids, vectors / lengths[:, None], strict=True):
+            row = self._rows.setdefault(id_, len(self._ids))
+            if row == len(self._ids):
+                self._ids.append(id_)
+            self._matrix[row] = vector
 
     def remove(self, ids: Sequence[str]) -> None:
         for id_ in ids:
-            self._vectors.pop(id_, None)
-        self._built = None
+            row = self._rows.pop(id_, None)
+            if row is None:
+                continue
+            last = self._ids.pop()
+            if last != id_:  # the last row moves into the gap
+                self._ids[row], self._rows[last] = last, row
+                self._matrix[row] = self._matrix[len(self._ids)]
 
     def search(self, query: Query, k: int) -> list[Hit]:
         return self.search_vectors(self._encode([query.text]), k)[0]
 
     def search_vectors(self, queries: NDArray[np.float32], k: int) -> list[list[Hit]]:
         """The k nearest of each query vector (n, dim); none for a vector that points nowhere."""
-        ids, matrix = self._matrix()
-        if not ids or k <= 0:
-            return [[] for _ in queries]
-        return [
-            self._nearest(ids, row, k) if np.any(q) else [] for q, row in zip(queries, queries @ matrix.T, strict=True)
-        ]
+        return [self._nearest(cosines, k) if usable else [] for cosines, usable in self._cosines(queries)]
 
     def count(self, query: Query) -> int:
         """Every text is some way off: all of them, or none for a query without words."""
         return len(self) if self._encode([query.text]).any() else 0
 
-    def _nearest(self, ids: list[str], cosines: NDArray[np.float32], k: int) -> list[Hit]:
-        # Rows are in id order, so a stable sort breaks ties by id; all that tie with the k-th must take part.
-        threshold = np.partition(cosines, -k)[-k] if k < len(ids) else -np.inf
-        rows = np.flatnonzero(cosines >= threshold)
-        best = rows[np.argsort(-cosines[rows], kind="stable")][:k]
-        return [Hit(ids[row], float(cosines[row])) for row in best]
+    def _cosines(self, queries: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.float32], bool]]:
+        """(texts,) for each query, and whether it points anywhere."""
+        rows = self._matrix[: len(self)] if len(self) else np.zeros((0, queries.shape[1]), dtype=np.float32)
+        lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
+        usable = np.isfinite(lengths) & (lengths > 0)
+        unit = np.zeros(queries.shape, dtype=np.float32)
+        unit[usable] = queries[usable] / lengths[usable, None]
+        step = max(1, _MOST_COSINES // max(1, len(self)))
+        for start in range(0, len(queries), step):
+            cosines = np.round(unit[start : start + step] @ rows.T, _DECIMALS)  # (queries of the step, texts)
+            yield from zip(cosines, usable[start : start + step].tolist(), strict=True)
 
-    def _matrix(self) -> tuple[list[str], NDArray[np.float32]]:
-        if self._built is None:
-            ids = sorted(self._vectors)
-            matrix = np.stack([self._vectors[id_] for id_ in ids]) if ids else np.zeros((0, 0), dtype=np.float32)
-            self._built = (ids, matrix)
-        return self._built
+    def _nearest(self, cosines: NDArray[np.float32], k: int) -> list[Hit]:
+        if k <= 0:
+            return []
+        # All that tie with the k-th take part, since the id decides between them.
+        threshold = np.partition(cosines, -k)[-k] if k < len(cosines) else -np.inf
+        rows = np.flatnonzero(cosines >= threshold)
+        hits = [Hit(self._ids[row], score) for row, score in zip(rows, cosines[rows].tolist(), strict=True)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k]
+
+    def _make_room(self, more: int, dim: int) -> None:
+        needed = len(self) + more
+        if needed <= len(self._matrix):
+            return
+        grown = np.zeros((max(needed, 2 * len(self._matrix), _FEWEST_ROWS), dim), dtype=np.float32)
+        if len(self):
+            grown[: len(self)] = self._matrix[: len(self)]
+        self._matrix = grown

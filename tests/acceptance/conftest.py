@@ -42,7 +42,12 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def environment(home: Path) -> Environment:
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "CLAIMWATCH_HOME": str(home), "CLAIMWATCH_LOG__LEVEL": "WARNING"}
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "CLAIMWATCH_HOME": str(home),
+        "CLAIMWATCH_LOG__LEVEL": "WARNING",
+    }
 
 
 @pytest.fixture

@@ -37,7 +37,9 @@ def test_the_day_ends_with_a_digest_of_ten_claims_or_more_and_a_kill_in_between_
     assert Path(facts["mail"]).is_file()
 
     killed = environment | {"CLAIMWATCH_HOME": str(other_home)}
-    with subprocess.Popen([script(), "demo"], env=killed, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [script(), "demo"], env=killed, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         wait_for_matches(other_home / "demo" / "postgres")
         os.kill(process.pid, signal.SIGKILL)
     again = claimwatch("demo", "--json", timeout_s=240, CLAIMWATCH_HOME=str(other_home))

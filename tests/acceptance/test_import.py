@@ -17,7 +17,9 @@ def write(path: Path, *lines: str | dict[str, object]) -> Path:
 
 
 def records(*numbers: int) -> list[dict[str, object]]:
-    return [GOOD | {"url": f"https://fc.example/a/{n}", "claim": f"Tap water glows at night in town {n}."} for n in numbers]
+    return [
+        GOOD | {"url": f"https://fc.example/a/{n}", "claim": f"Tap water glows at night in town {n}."} for n in numbers
+    ]
 
 
 def status(claimwatch: Claimwatch) -> dict[str, int]:

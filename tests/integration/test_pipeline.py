@@ -1,4 +1,4 @@
-"""The main job, end to end: fact-checks come in, and a digest of the posts that repeat them goes out. Read this first."""
+"""The main job, end to end: fact-checks come in, a digest of the posts that repeat them goes out. Read this first."""
 
 import email
 import json
@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from connectors.protocol import CompiledQuery, Page, SearchFailed, Window
-from daemon.demo.day import DemoClock
 from daemon.delivery import FolderPostman
+from daemon.demo.day import DemoClock
 from daemon.importing import import_file
 from daemon.intake.reader import ReadOptions
 from daemon.jobs import Jobs
@@ -26,7 +26,7 @@ FACT_CHECKS = [
     {
         "url": FLUORIDE, "claim": "Lindmouth has banned fluoride in tap water.", "rating": "False", "language": "en",
         "title": "No, Lindmouth did not ban fluoride", "publisher": "Plain Facts Desk", "date": "2026-11-20",
-        "body": "Posts say that Lindmouth banned fluoride in tap water. The water board says that nothing has changed.",
+        "body": "Posts say Lindmouth banned fluoride in tap water. The water board says that nothing has changed.",
     },
     {
         "url": "https://plainfacts.example/checks/onion-socks", "claim": "Onions worn in socks overnight cure the flu.",
@@ -41,7 +41,7 @@ FACT_CHECKS = [
 POSTS = [
     ("p1", "Lindmouth just banned fluoride in the tap water!! About time", "2026-11-25T10:00:00Z", 40),
     ("p2", "so fluoride is now banned from tap water in #Lindmouth, my sister says", "2026-11-26T11:00:00Z", 7),
-    ("p3", "Lindmouth fluoride ban? Fake: https://plainfacts.example/checks/fluoride-lindmouth?utm_source=x", "2026-11-26T12:00:00Z", 3),
+    ("p3", f"Lindmouth fluoride ban? Fake: {FLUORIDE}?utm_source=x", "2026-11-26T12:00:00Z", 3),
     ("p4", "sliced onions in your socks overnight and the flu is gone, works every time", "2026-11-27T01:00:00Z", 900),
     ("p5", "The Lindmouth library opens on Sundays now, lovely", "2026-11-27T02:00:00Z", 2),
     ("p6", "Lindmouth harbour festival starts on Friday with live music", "2026-11-27T03:00:00Z", 5),
@@ -52,7 +52,8 @@ POSTS = [
 @pytest.fixture
 def posts_file(tmp_path: Path) -> Path:
     path = tmp_path / "posts.jsonl"
-    rows = [{"id": i, "text": t, "created_at": c, "likes": n, "url": f"https://social.example/{i}"} for i, t, c, n in POSTS]
+    names = ("id", "text", "created_at", "likes")
+    rows = [dict(zip(names, post, strict=True)) | {"url": f"https://social.example/{post[0]}"} for post in POSTS]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
@@ -163,7 +164,8 @@ def test_rows_that_another_system_writes_are_cleaned_embedded_and_watched(servic
     with service.database.connection() as conn:
         conn.execute(
             "INSERT INTO fact_checks (url, claim, rating_given) VALUES"
-            " ('http://www.other.example/a/1?utm_source=x', '<p>Harbour water turns   blue &amp; glows</p>', 'Pants on Fire!'),"
+            " ('http://www.other.example/a/1?utm_source=x', '<p>Harbour water turns   blue &amp; glows</p>',"
+            "  'Pants on Fire!'),"
             " ('https://other.example/a/2', '', 'False')"
         )
     run_until_idle(service)
@@ -204,7 +206,8 @@ def test_a_failed_search_is_told_in_the_digest_and_is_never_no_posts(service: Se
     assert "broken was not searched" in letter
     assert "503" in letter
     with service.database.connection() as conn:
-        assert conn.execute("SELECT count(*) FROM watches WHERE failures = 1 AND next_due > %s", [NOW]).fetchone() == (2,)
+        postponed = conn.execute("SELECT count(*) FROM watches WHERE failures = 1 AND next_due > %s", [NOW]).fetchone()
+    assert postponed == (2,)
 
 
 class FailingConnector:

@@ -3,7 +3,6 @@
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import click
 import pytest
 import typer
 from pydantic import BaseModel
@@ -16,7 +15,7 @@ GUIDE = (Path(__file__).parents[3] / "docs" / "guide.md").read_text("utf-8")
 
 def commands() -> list[str]:
     root = typer.main.get_command(app)
-    assert isinstance(root, click.Group)
+    assert isinstance(root, typer.core.TyperGroup)
     return sorted(root.commands)
 
 
