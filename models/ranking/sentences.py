@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from domain.fact_check import FactCheck
 from domain.text import has_words, one_line
-from models.ranking.protocol import TextEncoder
+from models.ranking.encoder import TextEncoder
 
 MOST_SENTENCES = 60  # of one article: what is checked is said early, and each costs 10 ms to embed
 KEPT_ARTICLES = 4096
@@ -40,29 +40,27 @@ class BestSentences:
     def __init__(self, encoder: TextEncoder, *, kept: int = KEPT_ARTICLES) -> None:
         self._encoder = encoder
         self._kept = kept
-        self._articles: OrderedDict[str, _Article] = OrderedDict()
+        self._articles: OrderedDict[FactCheck, _Article] = OrderedDict()
         self._changing = threading.Lock()
 
     def find(self, fact_checks: Sequence[FactCheck], posts: NDArray[np.float32]) -> list[str]:
         """For each fact-check the sentence of the greatest cosine with its post, posts (fact-checks, dim) of length 1;
         an article without words has ""."""
         with self._changing:
-            articles = self._embedded({fact_check.key: fact_check for fact_check in fact_checks})
-        return [
-            _nearest(articles[fact_check.key], post) for fact_check, post in zip(fact_checks, posts, strict=True)
-        ]
+            articles = self._embedded(list(dict.fromkeys(fact_checks)))
+        return [_nearest(articles[fact_check], post) for fact_check, post in zip(fact_checks, posts, strict=True)]
 
-    def _embedded(self, wanted: dict[str, FactCheck]) -> dict[str, _Article]:
-        missing = {key: split_article(wanted[key]) for key in wanted if key not in self._articles}
+    def _embedded(self, wanted: Sequence[FactCheck]) -> dict[FactCheck, _Article]:
+        missing = {article: split_article(article) for article in wanted if article not in self._articles}
         texts = [sentence for sentences in missing.values() for sentence in sentences]
         vectors = self._encoder.encode(texts) if texts else np.zeros((0, 0), dtype=np.float32)
         start = 0
-        for key, sentences in missing.items():
-            self._articles[key] = _Article(sentences, vectors[start : start + len(sentences)])
+        for article, sentences in missing.items():
+            self._articles[article] = _Article(sentences, vectors[start : start + len(sentences)])
             start += len(sentences)
-        found = {key: self._articles[key] for key in wanted}
-        for key in wanted:
-            self._articles.move_to_end(key)
+        found = {article: self._articles[article] for article in wanted}
+        for article in wanted:
+            self._articles.move_to_end(article)
         while len(self._articles) > self._kept:
             self._articles.popitem(last=False)
         return found

@@ -38,8 +38,9 @@ class KnnIndex:
         if not newest:
             return
         vectors = self._encode(list(newest.values()))
-        with_words = vectors.any(axis=1)
-        self.add_vectors([id_ for id_, has in zip(newest, with_words, strict=True) if has], vectors[with_words])
+        with_words = [row for row, vector in enumerate(vectors) if vector.any()]
+        added = list(newest)
+        self.add_vectors([added[row] for row in with_words], vectors[with_words])
 
     def add_vectors(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Vectors (n, dim) of any length. Raises ValueError, naming the ids, for zero, NaN or infinite ones; then

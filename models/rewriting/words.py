@@ -4,28 +4,43 @@ import re
 from functools import cache
 
 from models.retrieval import stop_words as english
+from models.retrieval.analyser import any_word
 from models.retrieval.statistics import TermStatistics
 
-# Letters and digits of any script, with inner apostrophes, hyphens and points ("covid-19", "l'eau", "2.5").
-_WORD = re.compile(r"[^\W_]+(?:['’.\-‑][^\W_]+)*")
+_LINK = re.compile(r"https?://\S+|www\.\S+")
+# What the words around it left on a word: French and Italian articles ("l'eau", "dell'acqua"), the English genitive.
+_ADHERING = re.compile(r"^(?:\w{1,2}|\w*ll|qu|jusqu|lorsqu|puisqu)['’](?=\w{2})|['’]s?$", re.IGNORECASE)
 _NEGATIONS = frozenset(
     "no not never none nor neither without isn't wasn't aren't don't doesn't didn't won't can't cannot".split()
 )
 
 
 def words(text: str) -> list[str]:
-    """All words in order, as written."""
-    return _WORD.findall(text)
+    """All words in order, as written, without links and what marks a word as a tag, a handle or quoted."""
+    return _any_compound().findall(_LINK.sub(" ", text))
 
 
 def content_words(text: str, language: str) -> list[str]:
     """Words that say what the claim is about, each once, in order: no function words, no negations."""
-    skipped = function_words(language)
     kept: dict[str, str] = {}
     for word in words(text):
-        if word.lower().replace("’", "'") not in skipped:
-            kept.setdefault(word.lower(), word)
+        if content := content_word(word, language):
+            kept.setdefault(content.lower(), content)
     return list(kept.values())
+
+
+def content_word(word: str, language: str) -> str | None:
+    """The word without what adheres to it ("vaccine's", "l'eau"); None for a function word or a negation."""
+    bare = _ADHERING.sub("", word)
+    skipped = function_words(language)
+    return None if any(w.lower().replace("’", "'") in skipped for w in (word, bare)) else bare
+
+
+@cache
+def _any_compound() -> re.Pattern[str]:
+    """Words of any script with inner apostrophes, hyphens and points ("covid-19", "l'eau", "2.5")."""
+    word = any_word().pattern
+    return re.compile(rf"{word}(?:['’.\-‑]{word})*")
 
 
 @cache
@@ -43,8 +58,8 @@ def function_words(language: str) -> frozenset[str]:
 
 
 def rarest(candidates: list[str], statistics: TermStatistics, n: int) -> list[str]:
-    """The n words that occur least, the rarest first, equal ones in order; words that occur nowhere only if need be."""
-    ranked = sorted(candidates, key=statistics.document_frequency)
-    known = [word for word in ranked if statistics.document_frequency(word) > 0]
-    unknown = [word for word in ranked if statistics.document_frequency(word) == 0]
-    return (known + unknown)[:n]
+    """The n words that occur least, the rarest first, equal ones in order; words that occur nowhere find nothing and
+    are taken only if there are no others."""
+    frequencies = {word: statistics.document_frequency(word) for word in candidates}
+    known = [word for word in candidates if frequencies[word] > 0]
+    return sorted(known or candidates, key=frequencies.__getitem__)[:n]
