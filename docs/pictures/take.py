@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 WIDTHS = {"digest-wide.png": 760, "digest-phone.png": 380}
 CHROMIUM = "/usr/bin/chromium"
 QUIET = (
-    "--no-sandbox --disable-gpu --disable-quic --disable-background-networking --disable-component-update --disable-sync"
+    "--no-sandbox --disable-gpu --disable-sync --disable-background-networking --disable-component-update"
 ).split()
 HEIGHT = 1400  # of a picture: the top of the mail
 

@@ -16,7 +16,7 @@ from domain.fact_check import Claim
 from domain.query import Edit, EndpointKind, Query, all_words_query, text_query
 from models.retrieval.statistics import TermStatistics
 from models.rewriting.policy import History, Rewriter
-from models.rewriting.words import content_words, function_words, rarest, words
+from models.rewriting.words import content_word, content_words, rarest, words
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
@@ -81,35 +81,42 @@ class RarestWords:
 class Keyphrases:
     """Phrases of up to three words nearest to the claim's meaning and unlike each other (maximal marginal relevance).
 
-    Ranked and dense: the best phrases as one text. Boolean: the words of one phrase a query.
+    Ranked and dense: the best phrases as one text. Boolean: the words of two of them a query, wider: of one.
     """
 
     kind: EndpointKind
     statistics: TermStatistics
     encode: Encode
-    name: str = "keyphrases@1"
+    name: str = "keyphrases@2"
 
     def next(self, claim: Claim, history: History) -> Query | None:
         phrases = self._phrases(claim)
         if not phrases:
             return None
         if self.kind is not EndpointKind.BOOLEAN:
-            text = " ".join(" ".join(phrase) for phrase in phrases)
-            trail = (Edit("keep the key phrases", result=text),)
-            return _first_new([text_query(self.kind, text, policy=self.name, trail=trail)], history)
-        queries = [self._all_words(phrase) for phrase in phrases]
-        four = rarest(content_words(claim.text, claim.language), self.statistics, 4)
-        return _first_new(queries, history, wider=_subsets(four, self.name, size=2))
+            return _first_new([self._text(phrases)], history)
+        together = [self._all_words(claim, pair) for pair in combinations(phrases, min(2, len(phrases)))]
+        wider = [self._all_words(claim, (phrase,)) for phrase in phrases if " " in phrase]
+        return _first_new(together, history, wider=wider)
 
-    def _all_words(self, phrase: tuple[str, ...]) -> Query:
-        trail = (Edit("keep the key phrase", result=" ".join(phrase)),)
-        return all_words_query(phrase, policy=self.name, trail=trail)
+    def _text(self, phrases: list[str]) -> Query:
+        trail = tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
+        return text_query(self.kind, " ".join(phrases), policy=self.name, trail=trail)
 
-    def _phrases(self, claim: Claim) -> list[tuple[str, ...]]:
+    def _all_words(self, claim: Claim, phrases: tuple[str, ...]) -> Query:
+        trail = tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
+        candidates = content_words(" ".join(phrases), claim.language)
+        known = [word for word in candidates if self.statistics.document_frequency(word) > 0]
+        left_out = tuple(
+            Edit("leave out", word, "occurs nowhere") for word in candidates if known and word not in known
+        )
+        return all_words_query(tuple(known or candidates), policy=self.name, trail=trail + left_out)
+
+    def _phrases(self, claim: Claim) -> list[str]:
         candidates = _phrase_candidates(claim)
         if not candidates:
             return []
-        vectors = self.encode([claim.text, *(" ".join(c) for c in candidates)])
+        vectors = self.encode([claim.text, *candidates])
         relevance, likeness = vectors[1:] @ vectors[0], vectors[1:] @ vectors[1:].T
         chosen: list[int] = []
         while len(chosen) < min(_PHRASES, len(candidates)):
@@ -120,12 +127,18 @@ class Keyphrases:
         return [candidates[i] for i in chosen]
 
 
-def _phrase_candidates(claim: Claim) -> list[tuple[str, ...]]:
-    """Runs of one to three content words, in order, each once."""
-    skipped = function_words(claim.language)
+def _phrase_candidates(claim: Claim) -> list[str]:
+    """Runs of one to three words, the longer first, each once, that neither begin nor end with a function word."""
     all_words = words(claim.text)
-    runs = [tuple(all_words[i : i + n]) for n in (3, 2, 1) for i in range(len(all_words) - n + 1)]
-    return list(dict.fromkeys(run for run in runs if not any(word.lower() in skipped for word in run)))
+    contents = [content_word(word, claim.language) for word in all_words]
+    runs: dict[str, None] = {}
+    for size in (3, 2, 1):
+        for start in range(len(all_words) - size + 1):
+            first, last = contents[start], contents[start + size - 1]
+            if first and last:
+                inner = all_words[start + 1 : start + size - 1]
+                runs[" ".join([first, *inner, last][-size:])] = None
+    return list(runs)
 
 
 def _subsets(ranked: list[str], policy: str, *, size: int) -> list[Query]:

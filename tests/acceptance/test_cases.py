@@ -45,7 +45,8 @@ def test_t08_scales_upside_down_missing_or_broken(
 ) -> None:
     cases: list[tuple[str, str, str, float | None]] = [
         ("1", "1", "5", 1.0), ("5", "1", "5", 0.0), ("1", "5", "1", 0.0), ("2.5", "5", "1", 0.375),
-        ("2,5", "5", "1", 0.375), ("0", "10", "1", 0.0), ("-1", "-1", "-1", None), ("1", "1", "1", None), ("3", "", "", 0.5),
+        ("2,5", "5", "1", 0.375), ("0", "10", "1", 0.0), ("-1", "-1", "-1", None), ("1", "1", "1", None),
+        ("3", "", "", 0.5),
     ]  # fmt: skip
     records = [
         {"url": f"https://t08.example/{n}", "claim": f"Case {n} holds.", "rating_value": value, "rating_best": best}

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,12 @@ from tests.acceptance.conftest import Claimwatch
 GOOD = {"url": "https://fc.example/a/1", "claim": "Tap water glows at night.", "rating": "False", "language": "en"}
 
 
-def write(path: Path, *lines: str | dict[str, object]) -> Path:
+def write(path: Path, *lines: str | Mapping[str, object]) -> Path:
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return path
 
 
-def records(*numbers: int) -> list[dict[str, object]]:
+def records(*numbers: int) -> list[Mapping[str, object]]:
     return [
         GOOD | {"url": f"https://fc.example/a/{n}", "claim": f"Tap water glows at night in town {n}."} for n in numbers
     ]
@@ -63,14 +64,14 @@ def test_t25_one_article_at_many_addresses_is_one_fact_check_with_two_versions(
     claimwatch: Claimwatch, tmp_path: Path
 ) -> None:
     before = status(claimwatch)
-    claim: dict[str, object] = {"claim": "The moon is hollow.", "title": "No, it is not hollow", "rating": "False"}
+    claim: Mapping[str, object] = {"claim": "The moon is hollow.", "title": "No, it is not hollow", "rating": "False"}
     urls = [
         "http://www.fc.example/a/42/?utm_source=x", "https://fc.example/a/42", "https://fc.example/a/42#top",
         "https://fc.example/amp/a/42", "https://fc2.example/n.php?id=79489", "https://fc2.example/n.php?id=79336",
     ]  # fmt: skip
-    file = write(tmp_path / "t25.jsonl", *[claim | {"url": url} for url in urls])
+    file = write(tmp_path / "t25.jsonl", *[{**claim, "url": url} for url in urls])
     assert claimwatch("import", str(file)).code == 0
-    corrected = write(tmp_path / "t25b.jsonl", claim | {"url": urls[0], "title": "The moon is solid"})
+    corrected = write(tmp_path / "t25b.jsonl", {**claim, "url": urls[0], "title": "The moon is solid"})
     assert json.loads(claimwatch("import", str(corrected), "--json").out)[0]["changed"] == 1
     after = status(claimwatch)
     assert after["fact-checks"] - before["fact-checks"] == 3

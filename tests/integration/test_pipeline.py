@@ -10,6 +10,8 @@ import psycopg
 import pytest
 
 from connectors.protocol import CompiledQuery, Page, SearchFailed, Window
+from connectors.simulated.connector import SimulatedConnector
+from connectors.simulated.posts_file import read_posts
 from daemon.delivery import FolderPostman
 from daemon.demo.day import DemoClock
 from daemon.importing import import_file
@@ -18,7 +20,8 @@ from daemon.jobs import Jobs
 from daemon.preparation import prepare
 from daemon.service import Service
 from daemon.store import mailing
-from domain.outcome import Outcome, Unavailable
+from domain.outcome import Unavailable
+from models.retrieval.boolean import BooleanIndex
 from tests.integration.conftest import NOW, MakeService
 
 FLUORIDE = "https://plainfacts.example/checks/fluoride-lindmouth"
@@ -35,7 +38,8 @@ FACT_CHECKS = [
     },
     {
         "url": "https://plainfacts.example/checks/library-hours", "claim": "The Lindmouth library opens on Sundays.",
-        "rating": "True", "language": "en", "title": "Yes, the library opens on Sundays", "date": "2026-11-18", "body": "",
+        "rating": "True", "language": "en", "title": "Yes, the library opens on Sundays", "date": "2026-11-18",
+        "body": "",
     },
 ]  # fmt: skip
 POSTS = [
@@ -199,8 +203,8 @@ def test_the_same_file_again_changes_nothing(service: Service, checks_file: Path
     assert (again.added, again.changed, again.unchanged) == (0, 0, 3)
 
 
-def test_a_failed_search_is_told_in_the_digest_and_is_never_no_posts(service: Service) -> None:
-    service.connectors = {"broken": FailingConnector(service, Unavailable("the server answered 503"))}
+def test_a_failed_search_is_told_in_the_digest_and_is_never_no_posts(service: Service, posts_file: Path) -> None:
+    service.connectors = {"broken": FailingConnector(posts_file, Unavailable("the server answered 503"))}
     run_until_idle(service)
     (letter, _) = mails(service)
     assert "broken was not searched" in letter
@@ -210,16 +214,12 @@ def test_a_failed_search_is_told_in_the_digest_and_is_never_no_posts(service: Se
     assert postponed == (2,)
 
 
-class FailingConnector:
-    """The local connector with searches that are not carried out."""
+class FailingConnector(SimulatedConnector):
+    """Its searches are not carried out."""
 
-    def __init__(self, service: Service, outcome: Outcome) -> None:
-        self._inner = service.connectors["local"]
+    def __init__(self, file: Path, outcome: Unavailable) -> None:
+        super().__init__("broken", BooleanIndex(), read_posts(file, salt="x"))
         self._outcome = outcome
-        self.name = "broken"
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page:
-        raise SearchFailed(self._outcome)  # type: ignore[arg-type]
+        raise SearchFailed(self._outcome)
