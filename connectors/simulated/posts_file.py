@@ -1,7 +1,8 @@
 """Posts from a file: JSONL or CSV, gzipped or not. A record that cannot be read becomes a notice; the rest goes on.
 
-Fields: id, text and created_at (ISO 8601; without a zone it is UTC); also platform, url, author, lang or language,
-links (a list, or text with white space between), likes, reposts, replies, views. Others are not looked at.
+Fields: id (unique in the file), text and created_at (ISO 8601; without a zone it is UTC); also platform, url, author,
+lang or language, links (a list, or text with white space between), likes, reposts, replies, views. Others are not
+looked at.
 """
 
 import csv
@@ -9,18 +10,24 @@ import gzip
 import hashlib
 import hmac
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from domain.errors import BadInput
 from domain.post import Post, Reach
 from domain.text import normalise
 from domain.urls import links_in
 
+LONGEST_LINE = 10_000_000  # bytes
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+_MOST_COUNTED = 2**63 - 1  # what the store can hold
+
+_Record = dict[str, Any] | str | None  # a fault in words, or no JSON object, where it cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,92 +48,122 @@ def read_posts(path: Path, *, salt: str, undated: datetime | None = None) -> Pos
     for row, record in _records(path):
         try:
             post = _post(record, salt, undated)
-        except (KeyError, TypeError, ValueError) as exc:
-            notices.append(f"{path.name} row {row}: left out, {_reason(exc)}")
+        except (ValueError, OverflowError) as exc:
+            notices.append(f"{path.name} row {row}: left out, {exc}")
             continue
-        if any("\0" in value for value in record.values() if isinstance(value, str)):
+        if _has_nul(record):
             notices.append(f"{path.name} row {row}: NUL characters taken out")
+        if post.platform_id in posts:
+            notices.append(f"{path.name} row {row}: replaces an earlier post of the same id")
         posts[post.platform_id] = post
     if not posts:
         raise BadInput(f"{path}: holds no usable post ({notices[0] if notices else 'it is empty'})")
-    return PostsFile(
-        tuple(sorted(posts.values(), key=lambda post: (post.created_at, post.platform_id))), tuple(notices)
-    )
+    ordered = sorted(posts.values(), key=lambda post: (post.created_at, post.platform_id))
+    return PostsFile(tuple(ordered), tuple(notices))
 
 
-def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    kind = _SUFFIXES.get(Path(path.name.removesuffix(".gz")).suffix)
+def _records(path: Path) -> Iterator[tuple[int, _Record]]:
+    kind = _SUFFIXES.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if kind is None:
         raise BadInput(f"{path}: posts are read from .jsonl or .csv, gzipped or not")
     try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-            if path.suffix == ".gz"
-            else path.open(encoding="utf-8-sig", newline="") as file
-        ):
-            yield from _jsonl(file) if kind == "jsonl" else _csv(file, path)
-    except (OSError, EOFError) as exc:
+        yield from _jsonl(path) if kind == "jsonl" else _csv(path)
+    except (OSError, EOFError, zlib.error) as exc:
         raise BadInput(f"{path}: cannot be read ({getattr(exc, 'strerror', None) or exc})") from exc
-    except UnicodeDecodeError as exc:
-        raise BadInput(f"{path}: is not UTF-8 (byte {exc.start}): save it as UTF-8") from exc
 
 
-def _jsonl(file: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for row, line in enumerate(file, 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        # Without fields it will be left out, by its number.
-        yield row, record if isinstance(record, dict) else {}
+def _lines(path: Path) -> Iterator[str]:
+    with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
+        for row in count(1):
+            line = file.readline(LONGEST_LINE)
+            if not line:
+                return
+            if len(line) == LONGEST_LINE:
+                raise BadInput(f"{path}: row {row} is longer than {LONGEST_LINE // 10**6} MB: a post is a line")
+            try:
+                yield line.decode("utf-8-sig" if row == 1 else "utf-8")
+            except UnicodeDecodeError as exc:
+                raise BadInput(f"{path}: row {row} is not UTF-8: save the file as UTF-8") from exc
 
 
-def _csv(file: IO[str], path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    rows = csv.DictReader(file)
-    if missing := {"id", "text"} - set(rows.fieldnames or ()):
+def _jsonl(path: Path) -> Iterator[tuple[int, _Record]]:
+    for row, line in enumerate(_lines(path), 1):
+        if line.strip():
+            try:
+                yield row, json.loads(line)
+            except (ValueError, RecursionError):
+                yield row, None
+
+
+def _csv(path: Path) -> Iterator[tuple[int, _Record]]:
+    rows = csv.DictReader(_lines(path), strict=True)
+    try:
+        columns = rows.fieldnames or ()
+    except csv.Error as exc:
+        raise BadInput(f"{path}: the first line does not name the columns ({exc})") from exc
+    if missing := {"id", "text"} - set(columns):
         raise BadInput(f"{path}: there is no column {sorted(missing)[0]!r}: the first line must name the columns")
-    for record in rows:
-        yield rows.line_num, {name: value for name, value in record.items() if name is not None}
+    while True:
+        try:
+            record = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as exc:
+            yield rows.line_num, str(exc)
+        else:
+            yield rows.line_num, "it has more fields than the first line" if None in record else record
 
 
-def _post(record: Mapping[str, Any], salt: str, undated: datetime | None) -> Post:
+def _post(record: _Record, salt: str, undated: datetime | None) -> Post:
+    """Raises ValueError, or OverflowError, that says in words what is wrong."""
+    if not isinstance(record, dict):
+        raise ValueError(record if isinstance(record, str) else "it is no JSON object")
     text = normalise(_text(record, "text"))
-    created_at = _moment(record["created_at"]) if record.get("created_at") else undated
-    if created_at is None:
-        raise KeyError("created_at")
+    platform_id = normalise(_text(record, "id"))
+    if not platform_id:
+        raise ValueError("its id is empty")
     return Post(
         platform=normalise(str(record.get("platform") or "file")),
-        platform_id=normalise(_text(record, "id")),
+        platform_id=platform_id,
         text=text,
-        created_at=created_at,
+        created_at=_created_at(record.get("created_at"), undated),
         url=normalise(str(record["url"])) if record.get("url") else None,
         author=_pseudonym(str(record["author"]), salt) if record.get("author") else None,
         links=tuple(dict.fromkeys((*links_in(text), *_links(record.get("links"))))),
-        language=normalise(str(record.get("lang") or record.get("language") or "und")),
+        language=_language(record.get("lang") or record.get("language")),
         reach=Reach(*(_count(record.get(name)) for name in ("likes", "reposts", "replies", "views"))),
     )
 
 
 def _text(record: Mapping[str, Any], field: str) -> str:
-    value = record[field]
-    if not isinstance(value, str | int):
-        raise TypeError(f"{field} is no text")
+    value = record.get(field)
+    if value is None:
+        raise ValueError(f"it has no {field}")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise ValueError(f"its {field} is no text")
     return str(value)
 
 
-def _moment(value: object) -> datetime:
+def _created_at(value: object, undated: datetime | None) -> datetime:
+    if not value:
+        if undated is None:
+            raise ValueError("it has no created_at")
+        return undated
     try:
         moment = datetime.fromisoformat(str(value).strip())
     except ValueError as exc:
-        raise ValueError(f"created_at {value!r} is no date") from exc
+        raise ValueError(f"its created_at is no ISO 8601 date: {str(value)[:40]!r}") from exc
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _language(value: object) -> str:
+    """The first part of a language tag ("pt-BR"), or `und`."""
+    return normalise(str(value or "")).replace("_", "-").split("-")[0].lower() or "und"
 
 
 def _links(value: object) -> tuple[str, ...]:
     given = value.split() if isinstance(value, str) else value if isinstance(value, list) else []
-    return tuple(normalise(str(link)) for link in given)
+    return tuple(link for item in given if (link := normalise(str(item))))
 
 
 def _count(value: object) -> int | None:
@@ -134,12 +171,14 @@ def _count(value: object) -> int | None:
         number = int(float(str(value)))
     except (ValueError, OverflowError):
         return None
-    return number if number >= 0 else None
+    return number if 0 <= number <= _MOST_COUNTED else None
 
 
 def _pseudonym(author: str, salt: str) -> str:
     return hmac.new(salt.encode(), normalise(author).encode(), hashlib.sha256).hexdigest()[:16]
 
 
-def _reason(exc: Exception) -> str:
-    return f"it lacks {exc.args[0]}" if isinstance(exc, KeyError) else str(exc)
+def _has_nul(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_nul, value.values()))
+    return any(map(_has_nul, value)) if isinstance(value, list) else isinstance(value, str) and "\0" in value

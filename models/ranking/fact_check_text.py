@@ -1,14 +1,14 @@
 """What of a fact-check is embedded and indexed. Chosen on the CheckThat! 2022 train split.
 
-Embedded: title and claim, fused MAP@5 .906 beside .902 for the claim alone and .904 with the subtitle; bodies of whole
-articles would blur the vector besides. Indexed: claim, title and body.
+Embedded: the claim. With the title before it the fused MAP@5 is .906 beside .902, and taking in an archive takes two
+thirds longer; bodies of whole articles would blur the vector. Indexed: claim, title and body.
 """
 
 from domain.fact_check import FactCheck
 
 
 def embedding_text(claim: str, title: str) -> str:
-    return f"{title}. {claim}" if title else claim
+    return claim or title
 
 
 def indexed_fields(fact_check: FactCheck) -> tuple[str, str, str]:

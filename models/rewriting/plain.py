@@ -1,7 +1,8 @@
 """Plain rewriting policies: honest baselines, and what runs where no learned policy is at hand.
 
 Each plans its queries from the claim alone and asks them one after another; where all of them together brought few
-posts, wider ones follow. Spec: the baselines of rewriting (claim as it is, keyphrases, rarest words, triples of the four rarest).
+posts, wider ones follow. Spec: the baselines of rewriting (claim as it is, keyphrases, rarest words, the triples of the
+four rarest).
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from models.rewriting.policy import History, Rewriter
 from models.rewriting.words import content_word, content_words, rarest, words
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+Trail = tuple[Edit, ...]
 
 _PHRASES = 3
 _FEW = 20  # different posts: with fewer, a wider query costs little and may find the claim in other words
@@ -39,7 +41,7 @@ def rewriter(name: str, *, kind: EndpointKind, statistics: TermStatistics, encod
 
 @dataclass(frozen=True, slots=True)
 class ClaimAsItIs:
-    """Sends the claim unchanged, once."""
+    """Sends the claim unchanged, once; to a boolean endpoint every word of it, the smallest included."""
 
     kind: EndpointKind
     name: str = "claim@1"
@@ -48,13 +50,16 @@ class ClaimAsItIs:
         if not content_words(claim.text, claim.language):
             return None
         if self.kind is EndpointKind.BOOLEAN:
-            return _first_new([all_words_query(tuple(words(claim.text)), policy=self.name)], history)
-        return _first_new([text_query(self.kind, claim.text, policy=self.name)], history)
+            trail = (Edit("keep every word of the claim"),)
+            return _first_new([all_words_query(tuple(words(claim.text)), policy=self.name, trail=trail)], history)
+        trail = (Edit("keep the claim as it is"),)
+        return _first_new([text_query(self.kind, claim.text, policy=self.name, trail=trail)], history)
 
 
 @dataclass(frozen=True, slots=True)
 class RarestWords:
-    """Boolean: the triples of the four rarest content words, the rarest first. Else: the rarest words as one text."""
+    """Boolean: the triples of the four rarest content words, the rarest first, wider: their pairs. Else: the rarest
+    words as one text, in the order of the claim."""
 
     kind: EndpointKind
     statistics: TermStatistics
@@ -62,19 +67,29 @@ class RarestWords:
     name: str = "rarest@1"
 
     def next(self, claim: Claim, history: History) -> Query | None:
-        candidates = content_words(claim.text, claim.language)
+        candidates, left_out = _findable(content_words(claim.text, claim.language), self.statistics)
         if not candidates:
             return None
         if self.kind is not EndpointKind.BOOLEAN:
-            return _first_new([self._text(candidates)], history)
+            return _first_new([self._text(candidates, left_out)], history)
         four = rarest(candidates, self.statistics, 4)
-        return _first_new(_subsets(four, self.name, size=3), history, wider=_subsets(four, self.name, size=2))
+        triples, pairs = (self._subsets(four, left_out, size=size) for size in (3, 2))
+        return _first_new(triples, history, wider=pairs)
 
-    def _text(self, candidates: list[str]) -> Query:
+    def _text(self, candidates: list[str], left_out: Trail) -> Query:
         kept = set(rarest(candidates, self.statistics, self.most))
         text = " ".join(word for word in candidates if word in kept)
-        trail = (Edit("keep the rarest words", result=text),)
+        trail = (*left_out, Edit("keep the rarest words", result=text))
         return text_query(self.kind, text, policy=self.name, trail=trail)
+
+    def _subsets(self, ranked: list[str], left_out: Trail, *, size: int) -> list[Query]:
+        """All subsets of a size (or all words, if there are fewer), those of the rarest words first."""
+        trail = (*left_out, Edit("keep the rarest words", result=", ".join(ranked)))
+        queries = []
+        for kept in combinations(ranked, min(size, len(ranked))):
+            others = tuple(Edit("leave out", word) for word in ranked if word not in kept)
+            queries.append(all_words_query(kept, policy=self.name, trail=trail + others))
+        return queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +102,7 @@ class Keyphrases:
     kind: EndpointKind
     statistics: TermStatistics
     encode: Encode
-    name: str = "keyphrases@2"
+    name: str = "keyphrases@1"
 
     def next(self, claim: Claim, history: History) -> Query | None:
         phrases = self._phrases(claim)
@@ -105,12 +120,8 @@ class Keyphrases:
 
     def _all_words(self, claim: Claim, phrases: tuple[str, ...]) -> Query:
         trail = tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
-        candidates = content_words(" ".join(phrases), claim.language)
-        known = [word for word in candidates if self.statistics.document_frequency(word) > 0]
-        left_out = tuple(
-            Edit("leave out", word, "occurs nowhere") for word in candidates if known and word not in known
-        )
-        return all_words_query(tuple(known or candidates), policy=self.name, trail=trail + left_out)
+        kept, left_out = _findable(content_words(" ".join(phrases), claim.language), self.statistics)
+        return all_words_query(tuple(kept), policy=self.name, trail=trail + left_out)
 
     def _phrases(self, claim: Claim) -> list[str]:
         candidates = _phrase_candidates(claim)
@@ -141,15 +152,13 @@ def _phrase_candidates(claim: Claim) -> list[str]:
     return list(runs)
 
 
-def _subsets(ranked: list[str], policy: str, *, size: int) -> list[Query]:
-    """All subsets of a size (or all words, if there are fewer), those of the rarest words first, with their trail."""
-    trail = Edit("keep the rarest words", result=", ".join(ranked))
-    size = min(size, len(ranked))
-    queries = []
-    for kept in combinations(ranked, size):
-        left_out = tuple(Edit("leave out", word) for word in ranked if word not in kept)
-        queries.append(all_words_query(kept, policy=policy, trail=(trail, *left_out)))
-    return queries
+def _findable(candidates: list[str], statistics: TermStatistics) -> tuple[list[str], Trail]:
+    """The words that occur in some text, and the edits that leave out the rest; all, if none of them does."""
+    unknown = [word for word in candidates if statistics.document_frequency(word) == 0]
+    if len(unknown) == len(candidates):
+        return candidates, ()
+    kept = [word for word in candidates if word not in unknown]
+    return kept, tuple(Edit("leave out", word, "occurs nowhere") for word in unknown)
 
 
 def _first_new(planned: list[Query], history: History, *, wider: list[Query] | None = None) -> Query | None:

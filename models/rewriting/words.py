@@ -59,8 +59,5 @@ def function_words(language: str) -> frozenset[str]:
 
 
 def rarest(candidates: list[str], statistics: TermStatistics, n: int) -> list[str]:
-    """The n words that occur least, the rarest first, equal ones in order; words that occur nowhere find nothing and
-    are taken only if there are no others."""
-    frequencies = {word: statistics.document_frequency(word) for word in candidates}
-    known = [word for word in candidates if frequencies[word] > 0]
-    return sorted(known or candidates, key=frequencies.__getitem__)[:n]
+    """The n words that occur least, the rarest first, equal ones in the order of the claim."""
+    return sorted(candidates, key=statistics.document_frequency)[:n]

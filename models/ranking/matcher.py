@@ -1,0 +1,142 @@
+"""Which fact-checks a post is about, how sure that is, and the sentence that says why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.fact_check import FactCheck
+from domain.match import Match, MatchReason
+from domain.text import has_words
+from domain.urls import canonical_url
+from models.language import detect_language
+from models.ranking.calibration import Calibration
+from models.ranking.encoder import TextEncoder
+from models.ranking.evidence import Evidence, EvidenceFinder, PostWords
+from models.ranking.sentences import BestSentences
+from models.ranking.windows import split_windows
+from models.retrieval.post_text import clean_post
+from models.verification.cues import load_cues
+
+_KNOWN_LANGUAGES = frozenset({"en", "und"})  # to the packaged encoder; in others only words count
+_EXPLAINED = 0.1  # confidence from which the article's sentences are looked through; below, the claim stands in
+
+
+@dataclass(frozen=True, slots=True)
+class PostText:
+    text: str
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PostMatches:
+    """`matches`, the surest first, also unsure ones; `why` says why there is none, or how the first came about."""
+
+    matches: tuple[Match, ...]
+    language: str
+    why: MatchReason
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    number: int
+    confidence: float
+    scores: dict[str, float]
+    vector: NDArray[np.float32]  # (dim,) of the window that speaks for it most
+
+
+class Matcher:
+    """Compares posts with all fact-checks at once.
+
+    `vectors` (fact-checks, dim) are the fact-checks' embeddings by `encoder`, zeros where there is none; `aliases`
+    other addresses of each. Posts come and go in batches; a post's matches do not depend on its neighbours.
+    """
+
+    def __init__(
+        self,
+        fact_checks: Sequence[FactCheck],
+        vectors: NDArray[np.float32],
+        encoder: TextEncoder,
+        calibration: Calibration,
+        *,
+        aliases: Sequence[Sequence[str]] = (),
+    ) -> None:
+        self._fact_checks = fact_checks
+        self._encoder = encoder
+        self._calibration = calibration
+        self._finder = EvidenceFinder(fact_checks, vectors)
+        self._sentences = BestSentences(encoder)
+        self._by_address = {fact.key: number for number, fact in enumerate(fact_checks)}
+        for number, addresses in enumerate(aliases):
+            self._by_address |= {address: number for address in addresses}
+        self.name = f"{calibration.name}@{calibration.version}+{encoder.version}"
+
+    def match(self, posts: Sequence[PostText], *, k: int = 5) -> list[PostMatches]:
+        """The k likeliest fact-checks of each post; those whose article the post links come first, with certainty."""
+        languages = [detect_language(post.text) for post in posts]
+        worded = [row for row, post in enumerate(posts) if has_words(post.text)]
+        found = dict(
+            zip(worded, self._by_text([posts[r].text for r in worded], [languages[r] for r in worded]), strict=True)
+        )
+        return [self._answer(post, found.get(row, []), languages[row], k) for row, post in enumerate(posts)]
+
+    def _by_text(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[_Candidate]]:
+        """Candidates of each text, the likeliest first; of a long text each fact-check's best window counts."""
+        windows = [(row, window) for row, text in enumerate(texts) for window in split_windows(clean_post(text))]
+        vectors = self._encoder.encode([window for _, window in windows])
+        words = [
+            PostWords(window, vector, lexical=languages[row] not in _KNOWN_LANGUAGES)
+            for (row, window), vector in zip(windows, vectors, strict=True)
+        ]
+        best: list[dict[int, _Candidate]] = [{} for _ in texts]
+        for (row, _), post, evidence in zip(windows, words, self._finder.find(words), strict=True):
+            for candidate in self._candidates(post, evidence):
+                known = best[row].get(candidate.number)
+                if known is None or candidate.confidence > known.confidence:
+                    best[row][candidate.number] = candidate
+        return [sorted(found.values(), key=lambda c: (-c.confidence, -c.scores["fused"], c.number)) for found in best]
+
+    def _candidates(self, post: PostWords, evidence: Evidence) -> list[_Candidate]:
+        confidences = self._calibration.confidence(evidence, lexical=post.lexical)
+        retrieved = evidence.candidates
+        return [
+            _Candidate(
+                int(retrieved.numbers[i]),
+                float(confidences[i]),
+                {
+                    "bm25": float(retrieved.bm25[i]),
+                    "cosine": float(retrieved.cosine[i]),
+                    "fused": float(retrieved.fused[i]),
+                    "coverage": float(evidence.features[i, 1]),
+                },
+                post.vector,
+            )
+            for i in range(len(confidences))
+        ]
+
+    def _answer(self, post: PostText, candidates: list[_Candidate], language: str, k: int) -> PostMatches:
+        linked = self._linked(post)
+        matches = [self._linked_match(number) for number in linked]
+        matches += [self._text_match(post, c) for c in candidates[:k] if c.number not in linked]
+        if not matches:
+            why = MatchReason.NONE_FITS if has_words(post.text) else MatchReason.NO_TEXT
+            return PostMatches((), language, why)
+        return PostMatches(tuple(matches[:k]), language, matches[0].reason)
+
+    def _linked(self, post: PostText) -> list[int]:
+        keys = (canonical_url(link) for link in post.links)
+        return list(dict.fromkeys(self._by_address[key] for key in keys if key in self._by_address))
+
+    def _linked_match(self, number: int) -> Match:
+        fact = self._fact_checks[number]
+        stance = load_cues().stance("", fact.claim, shares_fact_check=True)
+        return Match(fact.key, 1.0, MatchReason.LINK, stance, fact.claim, {}, self.name)
+
+    def _text_match(self, post: PostText, candidate: _Candidate) -> Match:
+        fact = self._fact_checks[candidate.number]
+        sentence = fact.claim
+        if candidate.confidence >= _EXPLAINED:
+            (sentence,) = self._sentences.find([fact], candidate.vector[None])
+        stance = load_cues().stance(post.text, fact.claim)
+        return Match(fact.key, candidate.confidence, MatchReason.TEXT, stance, sentence, candidate.scores, self.name)
