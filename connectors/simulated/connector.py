@@ -1,7 +1,8 @@
 """A platform made of a file of posts and one of our own indexes: the demo, the papers' setting, a team's archive."""
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from connectors.protocol import CompiledQuery, Connector, Estimate, Limits, Page, Policy, Window
@@ -9,43 +10,74 @@ from connectors.simulated.posts_file import PostsFile, read_posts
 from domain.errors import BadSetting
 from domain.query import EndpointKind, Query
 from domain.search_index import SearchIndex
+from domain.text import one_line
 
-_DEPTH = 50  # posts that a ranked or dense search gives in all: after them everything is some way off
+_MOST_NOTICES = 10  # of the file, told with the first page of each search
 
 
 class SimulatedConnector:
-    """Behaves as its index does: boolean gives every match, newest first; ranked and dense the best `_DEPTH`."""
+    """Behaves as its index does: boolean gives every match, newest first; ranked and dense the best `depth`.
 
-    def __init__(self, name: str, index: SearchIndex, file: PostsFile, *, page_size: int = 100) -> None:
+    The index is filled at the first search, since embedding a large file takes minutes. May be shared by threads.
+    """
+
+    def __init__(
+        self, name: str, index: SearchIndex, file: PostsFile, *, page_size: int = 100, depth: int = 50
+    ) -> None:
         self.name = name
         self.kind = index.kind
         self.limits = Limits(page_size)
         self.policy = Policy(may_train=True, keep_days=None, recheck_hours=None, quote_characters=None)
-        self._index = index
         self._posts = {post.platform_id: post for post in file.posts}
-        self._notices = file.notices
-        index.add([post.platform_id for post in file.posts], [post.text for post in file.posts])
+        self._notices = _shortened(file.notices)
+        self._index = index
+        self._depth = depth
+        self._filling = threading.Lock()
+        self._is_filled = False
 
     def compile(self, query: Query) -> list[CompiledQuery]:
-        return [CompiledQuery(str(query), query)] if query.groups else []
+        syntax = one_line(str(query))
+        return [CompiledQuery(syntax, query)] if syntax else []
 
     def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
-        return Estimate(len(self._ids(compiled, window)), 0)
+        return Estimate(len(self._found(compiled.query, window)), 0)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page:
         start = int(cursor or 0)
         end = start + self.limits.page_size
-        ids = self._ids(compiled, window)
+        ids = self._found(compiled.query, window)
         posts = tuple(self._posts[id_] for id_ in ids[start:end])
         return Page(posts, str(end) if end < len(ids) else None, len(posts), self._notices if start == 0 else ())
 
     def gone(self, ids: Sequence[str]) -> set[str]:
         return set(ids) - set(self._posts)
 
-    def _ids(self, compiled: CompiledQuery, window: Window) -> list[str]:
-        hits = self._index.search(compiled.query, len(self._index))
-        inside = [hit.id for hit in hits if window.since <= self._posts[hit.id].created_at < window.until]
-        return inside if self.kind is EndpointKind.BOOLEAN else inside[:_DEPTH]
+    def _found(self, query: Query, window: Window) -> list[str]:
+        """All ids in the window that a search gives, in order."""
+        index = self._filled_index()
+        if self.kind is EndpointKind.BOOLEAN:
+            return self._inside(index, query, window, len(index))
+        # A longer list begins with the shorter one: look deeper until enough of it lies in the window.
+        k = 2 * self._depth
+        while len(found := self._inside(index, query, window, k)) < self._depth and k < len(index):
+            k *= 4
+        return found[: self._depth]
+
+    def _inside(self, index: SearchIndex, query: Query, window: Window, k: int) -> list[str]:
+        hits = index.search(query, k)
+        return [hit.id for hit in hits if window.since <= self._posts[hit.id].created_at < window.until]
+
+    def _filled_index(self) -> SearchIndex:
+        with self._filling:
+            if not self._is_filled:
+                self._index.add(list(self._posts), [post.text for post in self._posts.values()])
+                self._is_filled = True
+        return self._index
+
+
+def _shortened(notices: tuple[str, ...]) -> tuple[str, ...]:
+    more = len(notices) - _MOST_NOTICES
+    return (*notices[:_MOST_NOTICES], f"and {more} more records of the file") if more > 0 else notices
 
 
 def build(options: Mapping[str, str], index_for: Callable[[EndpointKind], SearchIndex]) -> Connector:
@@ -54,13 +86,12 @@ def build(options: Mapping[str, str], index_for: Callable[[EndpointKind], Search
     Raises BadSetting for an option that is missing or wrong, BadInput for a file that cannot be used.
     """
     name = options["name"]
-    unknown = set(options) - {"name", "salt", "posts", "kind", "page_size", "undated"}
-    if unknown:
-        raise BadSetting(f"connectors.{name}.options.{sorted(unknown)[0]}: no such option: remove it")
+    if unknown := sorted(set(options) - {"name", "salt", "posts", "kind", "page_size", "undated"}):
+        raise BadSetting(f"connectors.{name}.options.{unknown[0]}: no such option: remove it")
     if not options.get("posts"):
         raise BadSetting(f"connectors.{name}.options.posts is missing: give the path of a .jsonl or .csv file of posts")
     kind, page_size = _kind(name, options.get("kind", "boolean")), _page_size(name, options.get("page_size", "100"))
-    undated = datetime.fromisoformat(options["undated"]) if options.get("undated") else None
+    undated = _moment(name, options["undated"]) if options.get("undated") else None
     file = read_posts(Path(options["posts"]), salt=options["salt"], undated=undated)
     return SimulatedConnector(name, index_for(kind), file, page_size=page_size)
 
@@ -74,6 +105,14 @@ def _kind(name: str, given: str) -> EndpointKind:
 
 
 def _page_size(name: str, given: str) -> int:
-    if not given.isdecimal() or int(given) == 0:
+    if not (given.isascii() and given.isdecimal()) or int(given) == 0:
         raise BadSetting(f"connectors.{name}.options.page_size: {given!r} is no number of posts above 0")
     return int(given)
+
+
+def _moment(name: str, given: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError as exc:
+        raise BadSetting(f"connectors.{name}.options.undated: {given!r} is no ISO 8601 date") from exc
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -27,7 +27,7 @@ LONGEST_LINE = 10_000_000  # bytes
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 _MOST_COUNTED = 2**63 - 1  # what the store can hold
 
-_Record = dict[str, Any] | str | None  # a fault in words, or no JSON object, where it cannot be read
+_Record = dict[str, Any] | str  # what is wrong, in words, where it cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,10 @@ def _jsonl(path: Path) -> Iterator[tuple[int, _Record]]:
     for row, line in enumerate(_lines(path), 1):
         if line.strip():
             try:
-                yield row, json.loads(line)
+                record = json.loads(line)
             except (ValueError, RecursionError):
-                yield row, None
+                record = None
+            yield row, record if isinstance(record, dict) else "it is no JSON object"
 
 
 def _csv(path: Path) -> Iterator[tuple[int, _Record]]:
@@ -109,7 +110,7 @@ def _csv(path: Path) -> Iterator[tuple[int, _Record]]:
         except StopIteration:
             return
         except csv.Error as exc:
-            yield rows.line_num, str(exc)
+            yield rows.reader.line_num, str(exc)
         else:
             yield rows.line_num, "it has more fields than the first line" if None in record else record
 
@@ -117,7 +118,7 @@ def _csv(path: Path) -> Iterator[tuple[int, _Record]]:
 def _post(record: _Record, salt: str, undated: datetime | None) -> Post:
     """Raises ValueError, or OverflowError, that says in words what is wrong."""
     if not isinstance(record, dict):
-        raise ValueError(record if isinstance(record, str) else "it is no JSON object")
+        raise ValueError(record)
     text = normalise(_text(record, "text"))
     platform_id = normalise(_text(record, "id"))
     if not platform_id:

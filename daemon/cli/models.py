@@ -1,6 +1,6 @@
 """eval and retrain."""
 
-import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +8,7 @@ import typer
 
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
+from daemon.settings import Settings
 from domain.errors import BadInput
 
 app = typer.Typer()
@@ -29,10 +30,13 @@ def eval_matching(
 
     settings = session.settings()
     encoder = Encoder.load(settings.match.encoder)
-    table = evaluate_matching(_data(data), split, runs, encoder=encoder, cache=settings.home / "cache")
+    rows = evaluate_matching(_data(settings, data), split, runs, encoder=encoder, cache=settings.home / "cache")
     if json:
-        return terminal.say_json(table)
-    terminal.say_table(["row", "MAP@1", "MAP@5", "MRR", "95 % of MAP@5"], [])
+        return terminal.say_json({row.name: asdict(row) for row in rows})
+    if rows:
+        cells = [(r.name, str(r.map1), str(r.map5), str(r.mrr), str(r.gain)) for r in rows]
+        terminal.say_table(["ranker", "MAP@1 [95 %]", "MAP@5 [95 %]", "MRR [95 %]", "MAP@5 over bm25 [95 %]"], cells)
+    terminal.say(f"run files: {runs}" + ("" if rows else f" (the split {split} has no labels)"))
 
 
 @retrain_app.command("calibration")
@@ -47,14 +51,12 @@ def retrain_calibration(
     from models.ranking.train_calibration import train
 
     settings = session.settings()
-    card = train(_data(data), out, seed=seed)
-    terminal.say_json(card)
-    del settings
+    terminal.say_json(train(_data(settings, data), out, seed=seed, cache=settings.home / "cache"))
 
 
-def _data(given: Path | None) -> Path:
+def _data(settings: Settings, given: Path | None) -> Path:
     if given:
         return given
-    if root := os.environ.get("CLAIMWATCH_DATA"):
-        return Path(root) / "checkthat2022"
+    if settings.data:
+        return settings.data / "checkthat2022"
     raise BadInput("no data: give --data FOLDER or set CLAIMWATCH_DATA")
