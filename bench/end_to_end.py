@@ -5,7 +5,7 @@
 The platform holds 100 times the background of the sample and lets 100 posts a claim be read (models/evaluation/
 boolean_platform.py); what is read is drawn with a seed. All posts read are matched against all 14,231 fact-checks of
 CheckThat! 2022, among them the claims that were searched for. A digest row is a post under a claim with a confidence
-of .5 or more. Each part is taken out in turn: another policy, words alone instead of words and encoder, no matcher at all.
+of .5 or more. Each part is taken out in turn: another policy, words alone instead of words and encoder, no matcher.
 Writes bench/results/end_to_end.json.
 """
 

@@ -102,7 +102,7 @@ def fit(examples: Sequence[Example], *, lexical: bool) -> NDArray[np.float32]:
         strengths = standard @ parameters[:-1] + parameters[-1]
         loss = _negative_log_likelihood(strengths, present, right, rivals) + _RIDGE * (parameters[:-1] ** 2).sum()
         loss.backward()  # type: ignore[no-untyped-call]
-        return float(loss)
+        return float(loss.detach())
 
     optimiser.step(closure)
     found = parameters.detach()
