@@ -3,13 +3,18 @@
     python bench/end_to_end.py --data ../shared/data
 
 The platform holds 100 times the background of the sample and lets 100 posts a claim be read (models/evaluation/
-boolean_platform.py); what is read is drawn with a seed. All posts read are matched against all 14,231 fact-checks of
-CheckThat! 2022, among them the claims that were searched for. A digest row is a post under a claim with a confidence
-of .5 or more. Each part is taken out in turn: another policy, words alone instead of words and encoder, no matcher.
-Writes bench/results/end_to_end.json.
+boolean_platform.py); what is read is drawn with a seed, `--draws` times. All posts read are matched against all 14,231
+fact-checks of CheckThat! 2022, among them the claims that were searched for. A digest row is a post under a claim of
+the split with a confidence of .5 or more, whichever claim's search brought it; it is true if the post, or the post that
+it is a copy of, is known to be about the claim. Recall counts the posts themselves, not copies. Each part is taken out
+in turn: another policy, words alone instead of words and encoder, no matcher.
+
+Writes bench/results/end_to_end.json and the queries, bench/results/queries/discovery.SPLIT.boolean.POLICY.jsonl.
+Settings were chosen on dev; test2021 was run once.
 """
 
 import argparse
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bench.provenance import provenance, write_result
+from bench.provenance import RESULTS, provenance, write_result
 from domain.fact_check import Claim, FactCheck
 from domain.ids import FactCheckId
 from domain.query import EndpointKind, Query
 from models.backbone import Encoder
-from models.evaluation.boolean_platform import ReadPost, SampledPlatform, f_two
+from models.evaluation.boolean_platform import ReadPost, SampledPlatform, Worth, f_two
 from models.evaluation.bootstrap import mean_interval
 from models.evaluation.collections import ClaimCollection, load_checkthat, load_discovery
 from models.evaluation.vectors import cached_vectors
@@ -38,10 +44,14 @@ from models.rewriting.policy import QueryResult
 
 SURE = 0.5
 QUERIES = 4  # a claim
+SCALE, READS = 100, 100
 POLICIES = ("claim", "keyphrases", "rarest")
+CHECKED_DRAWS = 200  # for the platform alone, where a draw costs little
 FILES = ("checkthat2022/vclaims.jsonl.gz", "discovery/posts.jsonl.gz")
 
-Found = Mapping[str, frozenset[str]]  # post text's id → keys of the fact-checks it was matched to
+Queries = Mapping[str, Sequence[Query]]  # by claim
+Read = Mapping[str, Sequence[ReadPost]]  # by claim
+Found = Mapping[str, frozenset[str]]  # post of the sample → keys of the fact-checks it was matched to
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,155 +61,212 @@ class DigestRow:
     source: str  # the post of the sample whose text it has
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimFigures:
+    """What one claim's part of the digest holds, in one draw."""
+
+    rows: int
+    true_rows: int
+    found: int  # gold posts, each once
+    gold: int
+
+    @property
+    def recall(self) -> float:
+        return self.found / self.gold
+
+    @property
+    def f2(self) -> float:
+        return f_two(self.true_rows / self.rows if self.rows else 0.0, self.recall)
+
+
+class Clock:
+    """Seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = round(now - self._last, 1)
+        self._last = now
+
+
 def main() -> None:
     arguments = read_arguments()
-    start = time.perf_counter()
+    clock = Clock()
     discovery = load_discovery(arguments.data / "discovery", arguments.split)
     facts = load_checkthat(arguments.data / "checkthat2022", "dev").fact_checks
     encoder = Encoder.load()
-    platform = SampledPlatform(discovery.posts, scale=100, reads=100)
+    vectors = cached_vectors([embedding_text(fact.claim, fact.title) for fact in facts], encoder, arguments.cache)
+    platform = SampledPlatform(discovery.posts, scale=SCALE, reads=READS)
+    clock.lap("load")
     queries = {policy: make_queries(discovery, policy, encoder) for policy in POLICIES}
-    read = {policy: read_posts(platform, made, discovery, arguments.seed) for policy, made in queries.items()}
-    matched = match_sources(discovery, read, facts, encoder, arguments.cache)
-    expected = {policy: expected_f2(platform, made, discovery) for policy, made in queries.items()}
+    clock.lap("queries")
+    draws = {policy: draw_posts(platform, made, discovery, arguments) for policy, made in queries.items()}
+    clock.lap("searches")
+    sources = sorted({post.source for of in draws.values() for read in of for posts in read.values() for post in posts})
+    texts = [discovery.posts[source] for source in sources]
+    calibration = Calibration.load()
+    both = match(Matcher(facts, vectors, encoder, calibration), sources, texts)
+    clock.lap("matching by words and encoder")
+    words = match_words(EvidenceFinder(facts, vectors), facts, calibration, sources, texts)
+    clock.lap("matching by words alone")
+    matchers: dict[str, Found | None] = {"words and encoder": both, "words alone": words, "no matcher": None}
     rows = {
-        f"{policy}, {matcher}": measure(digest_rows(read[policy], found), read[policy], discovery, arguments.seed)
+        f"{policy}, {name}": measure(draws[policy], found, discovery, arguments.seed)
         for policy in POLICIES
-        for matcher, found in matched.items()
+        for name, found in matchers.items()
     }
+    check = {policy: compare_with_definition(platform, made, discovery, arguments) for policy, made in queries.items()}
+    for policy, made in queries.items():
+        write_queries(RESULTS / "queries" / f"discovery.{arguments.split}.boolean.{policy}.jsonl", made)
     files = [arguments.data / name for name in (*FILES, f"discovery/{arguments.split}.claims.tsv")]
-    write_result(
-        "end_to_end" if arguments.split == "test2021" else f"end_to_end_{arguments.split}",
-        provenance(files, arguments.seed)
-        | {
-            "split": arguments.split,
-            "claims": len(discovery.qrels),
-            "expected_f2_without_matcher": expected,
-            "rows": rows,
-        }
-        | {"seconds": round(time.perf_counter() - start, 1)},
-    )
-    print_table(rows)
+    payload = {
+        "split": arguments.split,
+        "claims": len(discovery.qrels),
+        "draws": arguments.draws,
+        "texts_matched": len(sources),
+        "rows": rows,
+        "f2_of_the_platform_alone": check,
+        "seconds": clock.seconds,
+    }
+    name = "end_to_end" if arguments.split == "test2021" else f"end_to_end_{arguments.split}"
+    write_result(name, provenance(files, arguments.seed) | payload)
+    print_table(rows, check)
 
 
 def read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--split", default="test2021")
+    parser.add_argument("--split", default="test2021", choices=("train", "dev", "test2021"))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--cache", type=Path, help="folder for embeddings between runs")
     return parser.parse_args()
 
 
 def make_queries(discovery: ClaimCollection, policy: str, encoder: Encoder) -> dict[str, list[Query]]:
-    """The first queries that a policy asks for each claim as long as each brings posts."""
+    """The first queries that a policy asks for each claim as long as each brings its share of posts."""
     plain = rewriter(policy, kind=EndpointKind.BOOLEAN, statistics=WordFrequency("en"), encode=encoder.encode)
     made: dict[str, list[Query]] = {}
     for claim in discovery.qrels:
         history: tuple[QueryResult, ...] = ()
         asked = Claim(FactCheckId(0), discovery.claims[claim], "en")
         while len(history) < QUERIES and (query := plain.next(asked, history)):
-            history += (QueryResult(query, posts_read=25, new_posts=25),)
+            history += (QueryResult(query, posts_read=READS // QUERIES, new_posts=READS // QUERIES),)
         made[claim] = [result.query for result in history]
     return made
 
 
-def read_posts(
-    platform: SampledPlatform, queries: Mapping[str, Sequence[Query]], discovery: ClaimCollection, seed: int
-) -> dict[str, list[ReadPost]]:
-    """What one run of all queries reads, by claim; a post that two queries of a claim bring is there once."""
-    rng = np.random.default_rng(seed)
-    read = {claim: platform.draw(queries[claim], gold, rng) for claim, gold in discovery.qrels.items()}
-    return {claim: list(dict.fromkeys(posts)) for claim, posts in read.items()}
-
-
-def expected_f2(platform: SampledPlatform, queries: Mapping[str, Sequence[Query]], discovery: ClaimCollection) -> float:
-    """What the platform's definition says of the queries alone, with no draw: for comparison with the drawn rows."""
-    worths = [platform.expected(queries[claim], gold) for claim, gold in discovery.qrels.items()]
-    return round(sum(worth.f2 for worth in worths) / len(worths), 4)
-
-
-def match_sources(
-    discovery: ClaimCollection,
-    read: Mapping[str, Mapping[str, Sequence[ReadPost]]],
-    facts: Sequence[FactCheck],
-    encoder: Encoder,
-    cache: Path | None,
-) -> dict[str, Found | None]:
-    """Every text that was read, matched once by each matcher; None: no matcher, every post read is taken."""
-    sources = sorted({post.source for of_policy in read.values() for posts in of_policy.values() for post in posts})
-    texts = [discovery.posts[source] for source in sources]
-    vectors = cached_vectors([embedding_text(fact.claim, fact.title) for fact in facts], encoder, cache)
-    calibration = Calibration.load()
-    matcher = Matcher(facts, vectors, encoder, calibration)
-    both = [
-        frozenset(m.fact_check_key for m in answer.matches if m.confidence >= SURE)
-        for answer in matcher.match([PostText(text) for text in texts])
+def draw_posts(
+    platform: SampledPlatform, queries: Queries, discovery: ClaimCollection, arguments: argparse.Namespace
+) -> list[dict[str, list[ReadPost]]]:
+    """What each run of all queries reads, by claim."""
+    rng = np.random.default_rng(arguments.seed)
+    return [
+        {claim: platform.draw(queries[claim], gold, rng) for claim, gold in discovery.qrels.items()}
+        for _ in range(arguments.draws)
     ]
-    return {
-        "words and encoder": dict(zip(sources, both, strict=True)),
-        "words alone": dict(zip(sources, match_words(texts, facts, vectors, calibration), strict=True)),
-        "no matcher": None,
-    }
+
+
+def match(matcher: Matcher, sources: Sequence[str], texts: Sequence[str]) -> Found:
+    """Every text once: copies have the text of their source."""
+    answers = matcher.match([PostText(text) for text in texts])
+    sure = [frozenset(m.fact_check_key for m in answer.matches if m.confidence >= SURE) for answer in answers]
+    return dict(zip(sources, sure, strict=True))
 
 
 def match_words(
+    finder: EvidenceFinder, facts: Sequence[FactCheck], calibration: Calibration, sources: Sequence[str],
     texts: Sequence[str],
-    facts: Sequence[FactCheck],
-    vectors: np.ndarray[Any, np.dtype[np.float32]],
-    calibration: Calibration,
-) -> list[frozenset[str]]:
-    finder = EvidenceFinder(facts, vectors)
-    nowhere = np.zeros(vectors.shape[1], dtype=np.float32)
-    found = []
-    for evidence in finder.find([PostWords(clean_post(text), nowhere, lexical=True) for text in texts]):
+) -> Found:  # fmt: skip
+    """As for posts in a language that the encoder does not know."""
+    nowhere: NDArray[np.float32] = np.zeros(finder.dim, dtype=np.float32)
+    found = {}
+    posts = [PostWords(clean_post(text), nowhere, lexical=True) for text in texts]
+    for source, evidence in zip(sources, finder.find(posts), strict=True):
         sure = calibration.confidence(evidence, lexical=True) >= SURE
-        found.append(frozenset(facts[n].key for n in evidence.candidates.numbers[sure]))
+        found[source] = frozenset(facts[n].key for n in evidence.candidates.numbers[sure])
     return found
 
 
-def digest_rows(read: Mapping[str, Sequence[ReadPost]], found: Found | None) -> list[DigestRow]:
-    """Posts under the claims they were matched to, whichever claim's search brought them."""
-    rows = {
-        DigestRow(key, f"{claim}/{post.id}", post.source)
-        for claim, posts in read.items()
-        for post in posts
-        for key in (found[post.source] if found is not None else (claim,))
-        if key in read
-    }
-    return sorted(rows, key=lambda row: (row.claim, row.post))
+def digest_rows(read: Read, found: Found | None) -> set[DigestRow]:
+    """Posts under the claims they were matched to; without a matcher, under the claim whose search brought them."""
+    rows = set()
+    for claim, posts in read.items():
+        for post in posts:
+            id_ = post.id if post.id == post.source else f"{claim}/{post.id}"
+            keys = found[post.source] if found is not None else (claim,)
+            rows |= {DigestRow(key, id_, post.source) for key in keys if key in read}
+    return rows
 
 
-def measure(
-    rows: Sequence[DigestRow], read: Mapping[str, Sequence[ReadPost]], discovery: ClaimCollection, seed: int
-) -> dict[str, Any]:
-    """Figures of all rows together, and recall as the mean over claims with its 95 % interval."""
-    right = [row for row in rows if row.source in discovery.qrels[row.claim]]
-    found = {(row.claim, row.source) for row in right}
-    by_claim = {
-        claim: sum((claim, post) in found for post in gold) / len(gold) for claim, gold in discovery.qrels.items()
-    }
-    recall = mean_interval(by_claim, seed=seed)
-    posts_read = sum(map(len, read.values()))
-    precision = len(right) / len(rows) if rows else 0.0
+def claim_figures(rows: set[DigestRow], discovery: ClaimCollection) -> dict[str, ClaimFigures]:
+    by_claim: dict[str, list[DigestRow]] = {claim: [] for claim in discovery.qrels}
+    for row in rows:
+        by_claim[row.claim].append(row)
+    figures = {}
+    for claim, gold in discovery.qrels.items():
+        of_claim = by_claim[claim]
+        true_rows = sum(row.source in gold for row in of_claim)
+        found = len({row.post for row in of_claim} & gold)
+        figures[claim] = ClaimFigures(len(of_claim), true_rows, found, len(gold))
+    return figures
+
+
+def measure(draws: Sequence[Read], found: Found | None, discovery: ClaimCollection, seed: int) -> dict[str, Any]:
+    """Precision over all rows; recall and F2 as means over claims, F2 with its 95 % interval over claims."""
+    figures = [claim_figures(digest_rows(read, found), discovery) for read in draws]
+    every = [of_claim for of_draw in figures for of_claim in of_draw.values()]
+    f2 = {claim: float(np.mean([of_draw[claim].f2 for of_draw in figures])) for claim in discovery.qrels}
+    interval = mean_interval(f2, seed=seed)
+    rows, true_rows = (sum(getattr(f, name) for f in every) for name in ("rows", "true_rows"))
+    read = sum(len(posts) for of_draw in draws for posts in of_draw.values())
+    found_posts = sum(f.found for f in every)
     return {
-        "rows": len(rows),
-        "precision": round(precision, 4),
-        "recall": round(recall.mean, 4),
-        "recall_ci95": [round(recall.low, 4), round(recall.high, 4)],
-        "f2": round(f_two(precision, recall.mean), 4),
-        "posts_read": posts_read,
-        "posts_read_per_true_post": round(posts_read / len(found), 1) if found else None,
+        "digest_rows_a_draw": round(rows / len(draws), 1),
+        "precision": round(true_rows / rows, 4) if rows else None,
+        "recall": round(float(np.mean([f.recall for f in every])), 4),
+        "f2": round(interval.mean, 4),
+        "f2_ci95": [round(interval.low, 4), round(interval.high, 4)],
+        "posts_read_a_draw": round(read / len(draws), 1),
+        "posts_read_per_true_post": round(read / found_posts, 1) if found_posts else None,
     }
 
 
-def print_table(rows: Mapping[str, Mapping[str, Any]]) -> None:
-    print(f"{'policy, matcher':<32}{'rows':>7}{'precision':>11}{'recall':>8}{'F2':>7}{'read':>8}{'read/true':>11}")
+def compare_with_definition(
+    platform: SampledPlatform, queries: Queries, discovery: ClaimCollection, arguments: argparse.Namespace
+) -> dict[str, float]:
+    """Mean F2 with every post read taken: by the platform's definition, and of the mean of many draws."""
+    rng = np.random.default_rng(arguments.seed)
+    defined, drawn = [], []
+    for claim, gold in discovery.qrels.items():
+        defined.append(platform.expected(queries[claim], gold).f2)
+        reads = [platform.draw(queries[claim], gold, rng) for _ in range(CHECKED_DRAWS)]
+        found = np.mean([len({post.id for post in posts} & gold) for posts in reads])
+        drawn.append(Worth(float(found), float(np.mean([len(posts) for posts in reads])), len(gold)).f2)
+    return {"defined": round(float(np.mean(defined)), 4), "drawn": round(float(np.mean(drawn)), 4)}
+
+
+def write_queries(path: Path, queries: Queries) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for claim, asked in queries.items():
+            groups = [[[term.text for term in group] for group in query.groups] for query in asked]
+            file.write(json.dumps({"claim": claim, "queries": groups}, ensure_ascii=False) + "\n")
+
+
+def print_table(rows: Mapping[str, Mapping[str, Any]], check: Mapping[str, Mapping[str, float]]) -> None:
+    print(f"{'policy, matcher':<32}{'rows':>8}{'precision':>11}{'recall':>8}{'F2':>7}{'read':>9}{'read/true':>11}")
     for name, row in rows.items():
+        precision = "–" if row["precision"] is None else f"{row['precision']:.3f}"
         print(
-            f"{name:<32}{row['rows']:>7}{row['precision']:>11.3f}{row['recall']:>8.3f}{row['f2']:>7.3f}"
-            f"{row['posts_read']:>8}{row['posts_read_per_true_post'] or '–':>11}"
+            f"{name:<32}{row['digest_rows_a_draw']:>8}{precision:>11}{row['recall']:>8.3f}{row['f2']:>7.3f}"
+            f"{row['posts_read_a_draw']:>9}{row['posts_read_per_true_post'] or '–':>11}"
         )
+    for policy, f2 in check.items():
+        print(f"{policy}: F2 of the platform alone {f2['defined']:.4f} by definition, {f2['drawn']:.4f} drawn")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 import logging
 from datetime import timedelta
 
-from reports.mail import address
-
 from daemon.delivery import Delivery, Letter, Postman
 from daemon.schedule import retry_delay
 from daemon.service import Service
 from daemon.store import mailing
 from daemon.store.mailing import OutgoingMail
+from reports.mail import address
 
 logger = logging.getLogger(__name__)
 

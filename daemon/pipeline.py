@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import structlog
-from models.ranking.matcher import PostText
 
 from connectors.protocol import CompiledQuery, Connector, SearchFailed, Window
 from daemon.schedule import next_search, retry_delay
@@ -20,6 +19,7 @@ from daemon.store.watches import DueWatch
 from domain.ids import PostId
 from domain.outcome import Found, Outcome
 from domain.query import Arm, EndpointKind, Query, all_words_query, text_query
+from models.ranking.matcher import PostText
 from models.rewriting.policy import History, QueryResult
 
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def _run_query(service: Service, watch: DueWatch, connector: Connector, query: Q
         query_id = searches.record_query(conn, watch.id, connector.name, query)
     done = [_run_search(service, connector, query_id, compiled, window) for compiled in connector.compile(query)]
     with service.database.connection() as conn:
-        brought = searches.brought(conn, [search for search, _ in done], watch.fact_check_id)
+        brought = searches.brought(conn, [search for search, _ in done], watch.id, watch.fact_check_id)
     carried_out = all(outcome == "found" for _, outcome in done)
     return QueryResult(query, brought.posts_read, brought.new_posts, brought.confidences, carried_out)
 
@@ -156,7 +156,7 @@ def _finish(service: Service, watch: DueWatch, *, complete: bool) -> None:
             watches.postpone(conn, watch.id, next_due=now + retry_delay(watch.failures))
             return
         interval = timedelta(seconds=watch.interval_s)
-        fresh = searches.matches_since(conn, watch.fact_check_id, watch.run_until)
+        fresh = searches.fresh_matches(conn, watch.id, watch.fact_check_id, until=watch.run_until)
         following = next_search(interval, fresh, service.settings.watch)
         watches.finish(
             conn,

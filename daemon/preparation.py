@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import psycopg
-from models.ranking.fact_check_text import embedding_text
 
 from daemon.intake.cleaning import clean
 from daemon.intake.record import FactCheckRecord, RawFactCheck, Rejected, UnusableRecord
@@ -15,6 +14,7 @@ from daemon.store import fact_checks, mailing, watches
 from daemon.store.fact_checks import UnpreparedRow
 from domain.fact_check import DEBUNKED
 from models.language import detect_language
+from models.ranking.fact_check_text import embedding_text
 
 logger = logging.getLogger(__name__)
 

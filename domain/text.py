@@ -3,24 +3,47 @@
 import html
 import re
 import unicodedata
+from html.entities import html5
 
-# C0 and C1 controls except tab and line feed, lone surrogates, and the byte order mark; zero-width joiners stay,
-# since emoji and several scripts need them.
-_UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
-_SPACES = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
+_LINE_ENDS = re.compile(r"[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# C0 and C1 controls, lone surrogates, and marks that show nothing but split a word or turn the text around it: soft
+# hyphen, zero-width space, byte order mark, bidirectional embeddings. Zero-width joiners stay, since emoji and several
+# scripts need them.
+_UNWANTED = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+_SPACES = re.compile(r"[\t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_RUN_OF_SPACES = re.compile(r"  +")
+_BLANK_LINES = re.compile(r"\n\n\n+")
+# Only whole references: in an address, `&section=3` holds none.
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
 def normalise(text: str) -> str:
-    """The text in normal form, line breaks kept (at most one blank line), outer white space gone."""
-    text = html.unescape(text).replace("\r\n", "\n").replace("\r", "\n")
-    text = unicodedata.normalize("NFC", _UNWANTED.sub("", text))
-    lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    """The text in normal form with HTML entities decoded, once: for what comes from outside."""
+    return tidy(_REFERENCE.sub(_decoded, text) if "&" in text else text)
+
+
+def tidy(text: str) -> str:
+    """The text in normal form, line breaks kept (at most one blank line), outer white space gone.
+
+    Entities stay as they are, so doing it twice changes nothing.
+    """
+    if not text:
+        return text
+    text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text.replace("\r\n", "\n")))
+    text = _RUN_OF_SPACES.sub(" ", _SPACES.sub(" ", unicodedata.normalize("NFC", text)))
+    return _BLANK_LINES.sub("\n\n", text.replace(" \n", "\n").replace("\n ", "\n")).strip()
+
+
+def _decoded(reference: re.Match[str]) -> str:
+    name = reference[0][1:]
+    return html.unescape(reference[0]) if name.startswith("#") else html5.get(name, reference[0])
 
 
 def one_line(text: str) -> str:
-    """The text in normal form with every run of white space as one space."""
-    return " ".join(normalise(text).split())
+    """The text tidied, with every run of white space as one space; entities stay as they are."""
+    return " ".join(tidy(text).split())
 
 
 def shorten(text: str, limit: int) -> str:

@@ -78,9 +78,8 @@ def match(
     json: JsonFlag = False,
 ) -> None:
     """The fact-checks that fit a post, with how sure we are and the sentence that says why."""
-    from models.ranking.matcher import PostText
-
     from domain.urls import links_in
+    from models.ranking.matcher import PostText
 
     with session.service() as service, service.database.connection() as conn:
         result = service.matcher(conn).match([PostText(post, links_in(post))], k=limit)[0]
@@ -132,9 +131,8 @@ def _kind(service: Service, endpoint: str) -> EndpointKind:
 
 
 def _rewriter(service: Service, kind: EndpointKind, claim: Claim, policy: str | None) -> Rewriter:
-    from models.rewriting.plain import rewriter
-
     from models.retrieval.word_frequency import WordFrequency
+    from models.rewriting.plain import rewriter
 
     name = policy or service.settings.search.policy
     return rewriter(name, kind=kind, statistics=WordFrequency(claim.language), encode=service.encode)

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from reports.digest import RenderedDigest, standalone_html
 
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
 from daemon.store import mailing
 from domain.errors import BadInput
+from reports.digest import RenderedDigest, standalone_html
 
 app = typer.Typer()
 outbox_app = typer.Typer(no_args_is_help=True, help="Mails: what was sent, what waits, what failed.")

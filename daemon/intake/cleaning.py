@@ -6,80 +6,91 @@ from collections.abc import Callable
 from datetime import datetime
 
 from daemon.intake.dates import parse_date
+from daemon.intake.markup import line_of, text_of
 from daemon.intake.rating import rate
 from daemon.intake.record import FactCheckRecord, RawFactCheck, UnusableRecord
 from domain.clock import system_clock
-from domain.text import normalise, one_line
+from domain.text import one_line, shorten, tidy
 from domain.urls import canonical_url
 
-_MARKUP = re.compile(r"<[a-zA-Z/!][^>]*>")
-_BLOCKS = frozenset(
-    {"p", "div", "br", "li", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "blockquote", "section"}
-)
+__all__ = ["UnusableRecord", "clean"]
+
+_LONGEST_KEY = 2000  # bytes; an index of Postgres takes no more than 2,704
+_NO_LANGUAGE = frozenset({"und", "mul", "mis", "zxx"})  # ISO 639: undetermined, several, uncoded, none
+
+NUL_REMOVED = "NUL removed"
+NO_HOST = "address without a host"
+NO_ARTICLE = "address of no article"
+DATE_ASIDE = "date kept aside"  # followed by the date as it came
 
 
 def clean(raw: RawFactCheck, *, source: str, clock: Callable[[], datetime] = system_clock) -> FactCheckRecord:
-    """The record ready for the store. `source` names the id's space where there is no URL.
+    """The record ready for the store. `source` names the space of its id where there is no URL.
 
-    Raises UnusableRecord where the claim is missing or the URL is none.
+    Cleaning what is clean changes nothing. Raises UnusableRecord where the claim is missing or the URL is none.
     """
-    claim = one_line(_text(raw.claim))
+    claim = line_of(raw.claim)
     if not claim:
         raise UnusableRecord("claim", "it is missing or empty")
-    publisher = one_line(_text(raw.publisher))
+    publisher = line_of(raw.publisher)
     url, key, flags = _identify(raw, source, claim, publisher)
-    rating = rate(one_line(_text(raw.rating)), raw.rating_value, raw.rating_best, raw.rating_worst)
-    published_at = parse_date(raw.published_at, now=clock())
-    if raw.published_at.strip() and published_at is None:
-        flags = (*flags, f"date kept aside: {one_line(raw.published_at)[:60]}")
-    aliases = {alias for address in raw.aliases if (alias := canonical_url(address)) and alias != key}
+    words = line_of(raw.rating)
+    numbers = [tidy(number) for number in (raw.rating_value, raw.rating_best, raw.rating_worst)]
+    rating = rate(words, *numbers)
+    published_at = parse_date(tidy(raw.published_at), now=clock())
     return FactCheckRecord(
-        key=key, url=url, claim=claim, title=one_line(_text(raw.title)), body=_text(raw.body), publisher=publisher,
-        author=one_line(_text(raw.author)), language=_language(raw.language), rating_given=one_line(_text(raw.rating)),
-        rating_value=normalise(raw.rating_value) or None, rating_best=normalise(raw.rating_best) or None,
-        rating_worst=normalise(raw.rating_worst) or None, rating_score=rating.score,
-        rating_flags=(*rating.flags, *flags),
-        verdict=rating.verdict, published_at=published_at, aliases=tuple(sorted(aliases)),
+        key=key, url=url, claim=claim, title=line_of(raw.title), body=text_of(raw.body), publisher=publisher,
+        author=line_of(raw.author), language=_language(raw.language), rating_given=words,
+        rating_value=numbers[0] or None, rating_best=numbers[1] or None, rating_worst=numbers[2] or None,
+        rating_score=rating.score, verdict=rating.verdict, published_at=published_at, aliases=_aliases(raw, key),
+        rating_flags=(*rating.flags, *flags, *_notices(raw, published_at)),
     )  # fmt: skip
 
 
 def _identify(raw: RawFactCheck, source: str, claim: str, publisher: str) -> tuple[str | None, str, tuple[str, ...]]:
-    """Address, key and flags. Without address and id, publisher and claim together tell one record from another."""
-    given = normalise(raw.url)
-    if given.startswith("/") and not given.startswith("//"):
-        return None, f"{source}:{given.rstrip('/')}", ("address without a host",)
-    if given:
-        key = canonical_url(given)
-        if key is None:
-            raise UnusableRecord("url", f"{given[:100]!r} is no http(s) address")
-        return given, key, ()
+    """URL, key and flags.
+
+    The key is the canonical URL; of an address without a host (`/factchecks/1`) or an id, that behind the source's
+    name; where there is neither, or the address is a site's front page, publisher and SHA-1 of the claim.
+    """
+    url = tidy(raw.url).replace("&amp;", "&")
+    url = f"https:{url}" if url.startswith("//") else url
+    if url.startswith("/"):
+        return None, _bounded(f"{source}:{url.rstrip('/')}", "url"), (NO_HOST,)
+    key = canonical_url(url)
+    if url and key is None:
+        raise UnusableRecord("url", f"{shorten(url, 100)!r} is no http(s) address")
+    if key and ("/" in key or "?" in key):
+        return url, _bounded(key, "url"), ()
+    flags = (NO_ARTICLE,) if key else ()
     if identifier := one_line(raw.id):
-        return None, f"{source}:{identifier}", ()
-    return None, f"{source}:{hashlib.sha1(f'{publisher}|{claim.casefold()}'.encode()).hexdigest()[:16]}", ()
+        return url or None, _bounded(f"{source}:{identifier}", "id"), flags
+    digest = hashlib.sha1(claim.casefold().encode()).hexdigest()
+    return url or None, _bounded(f"{publisher or 'claim'}:{digest}", "publisher"), flags
 
 
-def _text(value: str) -> str:
-    return normalise(_without_markup(value) if _MARKUP.search(value) else value)
+def _bounded(key: str, field: str) -> str:
+    if len(key.encode()) > _LONGEST_KEY:
+        raise UnusableRecord(field, f"it is longer than {_LONGEST_KEY} bytes")
+    return key
 
 
-def _without_markup(value: str) -> str:
-    """The text of an HTML fragment; blocks become lines, scripts and styles go."""
-    from lxml import html
+def _aliases(raw: RawFactCheck, key: str) -> tuple[str, ...]:
+    """Other addresses of the article, canonical, sorted."""
+    others = {alias for address in raw.aliases if (alias := canonical_url(address)) and "/" in alias}
+    return tuple(sorted(others - {key}))
 
-    try:
-        root = html.fragment_fromstring(value.replace("\0", ""), create_parent="div")
-    except (ValueError, html.etree.ParserError):
-        return _MARKUP.sub(" ", value)
-    for element in root.iter():
-        if element.tag in {"script", "style"} or not isinstance(element.tag, str):
-            element.text = ""
-        elif element.tag in _BLOCKS:
-            element.tail = "\n" + (element.tail or "")
-            element.text = "\n" + (element.text or "")
-    return str(root.text_content())
+
+def _notices(raw: RawFactCheck, published_at: datetime | None) -> tuple[str, ...]:
+    """What was changed or left out on the way, for those who wonder."""
+    given = (raw.id, raw.url, raw.claim, raw.title, raw.body, raw.publisher, raw.author, raw.rating, raw.published_at)
+    nul = (NUL_REMOVED,) if any("\0" in text for text in given) else ()
+    date = one_line(raw.published_at)
+    return (*nul, f"{DATE_ASIDE}: {shorten(date, 60)}") if date and published_at is None else nul
 
 
 def _language(value: str) -> str:
-    """The primary tag of a BCP 47 language: `en` of `en-GB`."""
+    """The primary tag of a BCP 47 language, `en` of `en-GB`; empty if the value is none or says that it is unknown."""
     found = re.match(r"[a-zA-Z]{2,3}(?![a-zA-Z])", value.strip())
-    return found[0].lower() if found else ""
+    tag = found[0].lower() if found else ""
+    return "" if tag in _NO_LANGUAGE else tag

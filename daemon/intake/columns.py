@@ -8,11 +8,11 @@ from domain.errors import BadInput
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "vclaim_id", "identifier", "guid"),
-    "url": ("url", "page_url", "link", "permalink", "article_url", "factcheck_url", "fact_check_url"),
+    "url": ("url", "page_url", "link", "permalink", "article_url", "factcheck_url", "fact_check_url", "review_url"),
     "claim": ("claim", "vclaim", "claimreviewed", "claim_reviewed", "statement"),
     "title": ("title", "headline", "name"),
     "subtitle": ("subtitle", "summary", "description", "excerpt", "deck"),
-    "body": ("body", "text", "content", "article", "articlebody"),
+    "body": ("body", "text", "content", "article", "articlebody", "article_text"),
     "publisher": ("publisher", "source", "site", "organisation", "organization"),
     "author": ("author", "byline"),
     "language": ("language", "lang", "inlanguage"),
@@ -31,42 +31,45 @@ Columns = Mapping[str, str]  # column → field; "" for one that is left out
 
 
 def match_columns(found: Iterable[str], *, chosen: Mapping[str, str], ignored: frozenset[str], file: str) -> Columns:
-    """The field of each column. Raises BadInput naming an unknown column, or an unknown field that was chosen."""
+    """The field of each column. Raises BadInput naming the unknown columns, or an unknown field that was chosen."""
     if wrong := sorted(set(chosen.values()) - set(_FIELDS)):
         raise BadInput(f"--map …={wrong[0]}: there is no such field: choose from {', '.join(_FIELDS)}")
     columns = {column: _field(column, chosen, ignored) for column in found}
-    if unknown := sorted(column for column, field in columns.items() if field is None):
+    if unknown := [column for column, field in columns.items() if field is None]:
         raise BadInput(
-            f"{file}: unknown column {unknown[0]!r}: name its field with --map {unknown[0]}=FIELD "
-            f"({', '.join(_FIELDS)}), or leave it out with --ignore {unknown[0]}"
+            f"{file}: unknown column{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown[:10]))}: name the field "
+            f"with --map {unknown[0]!r}=FIELD ({', '.join(_FIELDS)}), or leave it out with --ignore {unknown[0]!r}"
         )
     return {column: field or "" for column, field in columns.items()}
 
 
 def _field(column: str, chosen: Mapping[str, str], ignored: frozenset[str]) -> str | None:
+    """The field of a column; "" for one that is left out, as one without a name is; None for an unknown one."""
     name = column.strip().lower().replace(" ", "_").replace("-", "_")
     if column in chosen:
         return chosen[column]
-    if column in ignored or name in _UNUSED:
+    if column in ignored or name in _UNUSED or not name:
         return ""
     return _BY_NAME.get(name)
 
 
 def raw_from_row(row: Mapping[str, Any], columns: Columns) -> RawFactCheck:
-    """A row's cells as fields; a subtitle opens the body. Cells that are no text are written as such."""
+    """A row's cells as fields; a subtitle opens the body. Of two columns for one field the first filled one counts."""
     fields: dict[str, str] = {}
     for column, value in row.items():
         field = columns.get(column, "")
-        if field and (text := _as_text(value)) and not fields.get(field):
-            fields[field] = text
+        if field and not fields.get(field, "").strip():
+            fields[field] = _as_text(value)
     subtitle, aliases = fields.pop("subtitle", ""), fields.pop("aliases", "")
-    body = "\n\n".join(part for part in (subtitle, fields.pop("body", "")) if part)
+    body = "\n\n".join(part for part in (subtitle, fields.pop("body", "")) if part.strip())
     return RawFactCheck(**fields, body=body, aliases=tuple(aliases.split()))
 
 
 def _as_text(value: Any) -> str:
+    """A value that may be no text, as one: a list's parts, a thing's name."""
     if isinstance(value, list):
-        return " ".join(_as_text(part) for part in value)
+        return " ".join(_as_text(part) for part in value if not isinstance(part, list))
     if isinstance(value, dict):
-        return _as_text(value.get("name") or value.get("url") or "")
+        named = value.get("name") or value.get("url")
+        return named if isinstance(named, str) else ""
     return "" if value is None else str(value)

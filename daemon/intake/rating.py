@@ -3,14 +3,19 @@
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
-from domain.fact_check import Verdict
+from domain.fact_check import DEBUNKED, Verdict
 
-_BOUNDS = ((0.25, Verdict.FALSE), (0.5, Verdict.MISLEADING), (0.75, Verdict.MIXED))
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,15})?")
+_REACH = 3  # words from a negation to what it negates: "not even remotely true"
+
+SCALE_ASSUMED = "scale assumed 1–5"
+CLAMPED = "number outside its scale"
+DISAGREE = "number and words differ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,56 +27,83 @@ class Rating:
     flags: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The word table, in plain words: `precedence` is the order of its sections, `known` finds the longest first."""
+
+    verdicts: dict[str, Verdict]
+    alone: dict[str, Verdict]
+    precedence: tuple[Verdict, ...]
+    known: re.Pattern[str]
+    negation: re.Pattern[str]
+    partly: re.Pattern[str]
+
+
 def rate(words: str, value: str, best: str, worst: str) -> Rating:
-    """The verdict of a rating. Words win over numbers; where they differ, a flag says so."""
+    """The verdict of a rating. Words win over numbers; where only one of them calls it debunked, a flag says so."""
+    if not value and best and worst and _number(words) is not None:
+        words, value = "", words
     score, flags = score_on_scale(value, best, worst)
-    from_words = verdict_of_words(words)
-    from_score = _verdict_of_score(score)
+    from_words, from_score = verdict_of_words(words), _verdict_of_score(score)
     if from_words is None:
         return Rating(from_score or Verdict.UNKNOWN, score, flags)
-    if from_score and _debunks(from_score) != _debunks(from_words):
-        flags = (*flags, "number and words differ")
+    if from_score and (from_score in DEBUNKED) != (from_words in DEBUNKED):
+        flags = (*flags, DISAGREE)
     return Rating(from_words, score, flags)
 
 
 def score_on_scale(value: str, best: str, worst: str) -> tuple[float | None, tuple[str, ...]]:
     """(value - worst) / (best - worst) within 0 and 1, whichever end is the larger number, with what was assumed.
 
-    Without a scale it is taken for 1 to 5, as schema.org says; a scale whose ends are equal says nothing.
+    Without a scale it is taken for 1 to 5, as schema.org says, unless the number then lies outside. A scale whose ends
+    are equal says nothing.
     """
     given, top, bottom = _number(value), _number(best), _number(worst)
     if given is None:
         return None, ()
-    flags: tuple[str, ...] = ()
-    if top is None or bottom is None:
-        top, bottom, flags = (5.0 if top is None else top), (1.0 if bottom is None else bottom), ("scale assumed 1–5",)
+    assumed = (SCALE_ASSUMED,) if top is None or bottom is None else ()
+    top, bottom = 5.0 if top is None else top, 1.0 if bottom is None else bottom
     if top == bottom:
-        return None, flags
+        return None, assumed
     score = (given - bottom) / (top - bottom)
-    if not 0 <= score <= 1:
-        flags = (*flags, "outside its scale")
-    return min(max(score, 0.0), 1.0) + 0.0, flags  # + 0.0: no negative zero
+    if 0 <= score <= 1:
+        return score + 0.0, assumed  # + 0.0: no negative zero
+    return None if assumed else min(max(score, 0.0), 1.0), (*assumed, CLAMPED)
 
 
+@lru_cache(maxsize=4096)
 def verdict_of_words(words: str) -> Verdict | None:
-    """What a rating in words means; None if it says nothing that is known."""
-    text = _plain(words)
-    if not text:
-        return None
-    exact, phrases = _table()
-    if text in exact:
-        return exact[text]
-    return next((verdict for phrase, verdict in phrases if f" {phrase} " in f" {text} "), None)
+    """What a rating in words means; None if it says nothing that is known. How is told in verdicts.toml."""
+    text, table = _plain(words), _table()
+    if text in table.alone:
+        return table.alone[text]
+    found = set(_meanings(text, table))
+    return next((verdict for verdict in table.precedence if verdict in found), None)
+
+
+def _meanings(text: str, table: _Words) -> Iterator[Verdict]:
+    """The verdict of each known phrase, a negation between it and the phrase before taken into account."""
+    end = 0
+    for match in table.known.finditer(text):
+        verdict, before = table.verdicts[match[0]], text[end : match.start()].split()
+        end = match.end()
+        if verdict in DEBUNKED and table.negation.search(" ".join(before[-2:])):
+            yield Verdict.UNKNOWN
+        elif verdict is Verdict.TRUE and (negated := table.negation.search(near := " ".join(before[-_REACH:]))):
+            yield Verdict.MISLEADING if table.partly.search(near, negated.end()) else Verdict.FALSE
+        else:
+            yield verdict
 
 
 def _verdict_of_score(score: float | None) -> Verdict | None:
+    """On a scale of five: 1 and 2 are false, 3 is mixed, 4 and 5 are true."""
     if score is None:
         return None
-    return next((verdict for bound, verdict in _BOUNDS if score <= bound), Verdict.TRUE)
-
-
-def _debunks(verdict: Verdict) -> bool:
-    return verdict in {Verdict.FALSE, Verdict.MISLEADING}
+    if score <= 0.25:
+        return Verdict.FALSE
+    if score < 0.5:
+        return Verdict.MISLEADING
+    return Verdict.MIXED if score < 0.75 else Verdict.TRUE
 
 
 def _number(text: str) -> float | None:
@@ -80,12 +112,26 @@ def _number(text: str) -> float | None:
 
 
 @cache
-def _table() -> tuple[dict[str, Verdict], list[tuple[str, Verdict]]]:
-    """Whole ratings, and phrases in them with the longest first."""
+def _table() -> _Words:
     sections = tomllib.loads((resources.files("daemon.intake") / "verdicts.toml").read_text("utf-8"))
-    exact = {_plain(word): Verdict(name) for name, section in sections.items() for word in section["exact"]}
-    phrases = [(_plain(phrase), Verdict(name)) for name, section in sections.items() for phrase in section["phrases"]]
-    return exact, sorted(phrases, key=lambda entry: -len(entry[0].split()))
+    negation, alone = sections.pop("negation"), sections.pop("alone")
+    verdicts: dict[str, Verdict] = {}
+    for name, section in sections.items():
+        for word in section["words"]:
+            verdicts.setdefault(_plain(word), Verdict(name))
+    return _Words(
+        verdicts=verdicts,
+        alone={_plain(word): Verdict(name) for word, name in alone.items()},
+        precedence=tuple(map(Verdict, sections)),
+        known=_any_of(verdicts),
+        negation=_any_of(map(_plain, negation["words"])),
+        partly=_any_of(map(_plain, negation["partly"])),
+    )
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
 def _plain(text: str) -> str:

@@ -99,9 +99,9 @@ def close_search(conn: psycopg.Connection, search: int, outcome: Outcome, *, now
     conn.execute(statements(_SQL)["close"], values)
 
 
-def brought(conn: psycopg.Connection, searches: Sequence[int], fact_check: FactCheckId) -> Brought:
+def brought(conn: psycopg.Connection, searches: Sequence[int], watch: WatchId, fact_check: FactCheckId) -> Brought:
     """What these searches of one query brought, the same before and after a restart."""
-    values = {"searches": list(searches), "fact_check_id": fact_check}
+    values = {"searches": list(searches), "watch_id": watch, "fact_check_id": fact_check}
     row = conn.execute(statements(_SQL)["brought"], values).fetchone()
     assert row is not None
     return Brought(row[0], row[1], tuple(row[2] or ()))
@@ -137,8 +137,10 @@ def save_matches(
     )
 
 
-def matches_since(conn: psycopg.Connection, fact_check: FactCheckId, since: datetime) -> int:
-    row = conn.execute(statements(_SQL)["matches_since"], {"fact_check_id": fact_check, "since": since}).fetchone()
+def fresh_matches(conn: psycopg.Connection, watch: WatchId, fact_check: FactCheckId, *, until: datetime) -> int:
+    """Matching posts that the run up to `until` was the first to find."""
+    values = {"watch_id": watch, "fact_check_id": fact_check, "until": until}
+    row = conn.execute(statements(_SQL)["fresh_matches"], values).fetchone()
     assert row is not None
     return int(row[0])
 

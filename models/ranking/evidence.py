@@ -48,6 +48,10 @@ class EvidenceFinder:
         self._index = index_fact_checks(fact_checks)
         self._overlap = WordOverlap(fact_checks)
 
+    @property
+    def dim(self) -> int:
+        return int(self._vectors.shape[1])
+
     def find(
         self, posts: Sequence[PostWords], *, k: int = CANDIDATES, without: Sequence[Set[int]] | None = None
     ) -> list[Evidence]:

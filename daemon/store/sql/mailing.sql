@@ -46,8 +46,9 @@ SELECT max(period_to) FROM digests WHERE subscription_id = %(id)s;
 SELECT m.id AS match_id, m.confidence, m.reason, m.stance, m.evidence, m.created_at AS matched_at,
        p.id AS post_id, p.platform, p.platform_id, p.text, p.url, p.language, p.likes, p.reposts, p.replies, p.views,
        p.created_at, f.id AS fact_check_id, f.claim, f.url AS fact_check_url,
-       (SELECT q.words FROM search_posts sp JOIN searches s ON s.id = sp.search_id JOIN queries q ON q.id = s.query_id
-        WHERE sp.post_id = p.id ORDER BY s.id LIMIT 1) AS found_by
+       (SELECT q.words FROM search_posts sp JOIN searches s ON s.id = sp.search_id
+        JOIN queries q ON q.id = s.query_id JOIN watches w ON w.id = q.watch_id
+        WHERE sp.post_id = p.id ORDER BY w.fact_check_id = f.id DESC, q.words LIMIT 1) AS found_by
 FROM matches m
 JOIN posts p ON p.id = m.post_id AND p.gone_at IS NULL
 JOIN fact_checks f ON f.id = m.fact_check_id
@@ -56,7 +57,7 @@ WHERE f.verdict = ANY(%(verdicts)s)
   AND (cardinality(%(publishers)s::text[]) = 0 OR f.publisher = ANY(%(publishers)s))
   AND m.confidence >= %(min_confidence)s AND m.created_at <= %(until)s
   AND NOT EXISTS (SELECT 1 FROM digest_matches d WHERE d.match_id = m.id AND d.subscription_id = %(id)s)
-ORDER BY f.id, m.confidence DESC, p.id;
+ORDER BY f.id, m.confidence DESC, p.platform, p.platform_id;
 
 -- name: claim_facts
 -- The fact-checks of a digest.

@@ -22,11 +22,13 @@ WHERE id = %(id)s;
 UPDATE searches SET outcome = %(outcome)s, detail = %(detail)s, finished_at = %(now)s WHERE id = %(id)s;
 
 -- name: brought
--- What a query's searches brought: posts read, posts no earlier search had found, the claim's confidences among them.
+-- What a query's searches brought: posts read, posts no earlier search for the claim had found, the claim's
+-- confidences among them. Searches for other claims do not count, so that the order of jobs changes nothing.
 SELECT count(*) AS posts_read,
-       count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM search_posts e
-                                          WHERE e.post_id = sp.post_id AND e.search_id < sp.search_id)) AS new_posts,
-       array_agg(m.confidence ORDER BY sp.post_id) FILTER (WHERE m.id IS NOT NULL) AS confidences
+       count(*) FILTER (WHERE NOT EXISTS (
+           SELECT 1 FROM search_posts e JOIN searches s ON s.id = e.search_id JOIN queries q ON q.id = s.query_id
+           WHERE e.post_id = sp.post_id AND e.search_id < sp.search_id AND q.watch_id = %(watch_id)s)) AS new_posts,
+       array_agg(m.confidence ORDER BY m.confidence DESC) FILTER (WHERE m.id IS NOT NULL) AS confidences
 FROM search_posts sp
 LEFT JOIN matches m ON m.post_id = sp.post_id AND m.fact_check_id = %(fact_check_id)s
 WHERE sp.search_id = ANY(%(searches)s);
@@ -61,9 +63,15 @@ ON CONFLICT (post_id, fact_check_id) DO NOTHING;
 UPDATE posts SET matched_at = %(now)s, unmatched_why = %(why)s, language = COALESCE(%(language)s, language)
 WHERE id = %(post_id)s;
 
--- name: matches_since
--- Matches of a fact-check made since a moment: what decides how soon it is searched again.
-SELECT count(*) FROM matches WHERE fact_check_id = %(fact_check_id)s AND created_at >= %(since)s;
+-- name: fresh_matches
+-- Posts that the searches of one run found first and that match the claim: what decides how soon it is searched again.
+SELECT count(DISTINCT sp.post_id)
+FROM search_posts sp
+JOIN searches s ON s.id = sp.search_id AND s.until = %(until)s
+JOIN queries q ON q.id = s.query_id AND q.watch_id = %(watch_id)s
+JOIN matches m ON m.post_id = sp.post_id AND m.fact_check_id = %(fact_check_id)s
+WHERE NOT EXISTS (SELECT 1 FROM search_posts e JOIN searches b ON b.id = e.search_id JOIN queries a ON a.id = b.query_id
+                  WHERE e.post_id = sp.post_id AND a.watch_id = q.watch_id AND b.until < s.until);
 
 -- name: failures
 -- Searches that were not carried out within a period, in words.
