@@ -12,6 +12,7 @@ from daemon.intake.record import FactCheckRecord, RawFactCheck, Rejected, Unusab
 from daemon.service import Service
 from daemon.store import fact_checks, mailing, watches
 from daemon.store.fact_checks import UnpreparedRow
+from domain.clock import Clock
 from domain.fact_check import DEBUNKED
 from models.language import detect_language
 from models.ranking.fact_check_text import embedding_text
@@ -49,7 +50,7 @@ def _prepare_batch(service: Service) -> Prepared | None:
         waiting = fact_checks.unprepared(conn, _BATCH)
         if not waiting:
             return None
-        rows = _clean_rows(conn, waiting)
+        rows = _clean_rows(conn, waiting, service.clock)
     vectors = service.encoder.encode([embedding_text(record.claim, record.title) for _, record in rows])
     with service.database.connection() as conn:
         fact_checks.store_prepared(conn, rows, vectors, encoder=service.encoder.version, now=service.clock())
@@ -68,12 +69,12 @@ def first_interval(service: Service) -> timedelta:
     return timedelta(hours=service.settings.watch.interval_hours)
 
 
-def _clean_rows(conn: psycopg.Connection, waiting: list[UnpreparedRow]) -> list[Row]:
+def _clean_rows(conn: psycopg.Connection, waiting: list[UnpreparedRow], clock: Clock) -> list[Row]:
     """The rows that can be used, cleaned; the others are set aside and go to quarantine with the reason."""
     usable: dict[str, Row] = {}
     for row in waiting:
         try:
-            record = _clean_row(row)
+            record = _clean_row(row, clock)
             if record.key in usable or fact_checks.id_of_key(conn, record.key, except_id=row.id):
                 raise UnusableRecord("url", f"the fact-check {record.key} is there already")
         except UnusableRecord as exc:
@@ -84,13 +85,14 @@ def _clean_rows(conn: psycopg.Connection, waiting: list[UnpreparedRow]) -> list[
     return list(usable.values())
 
 
-def _clean_row(row: UnpreparedRow) -> FactCheckRecord:
+def _clean_row(row: UnpreparedRow, clock: Clock) -> FactCheckRecord:
     raw = RawFactCheck(
         url=row.url or "", claim=row.claim, title=row.title, body=row.body, publisher=row.publisher, author=row.author,
         language=row.language, rating=row.rating_given, rating_value=row.rating_value or "",
         rating_best=row.rating_best or "", rating_worst=row.rating_worst or "",
         published_at=row.published_at.isoformat() if row.published_at else "",
     )  # fmt: skip
-    record = clean(raw, source="fact_checks")
+    record = clean(raw, source="fact_checks", clock=clock)
+    flags = tuple(dict.fromkeys((*row.rating_flags, *record.rating_flags)))
     language = record.language or detect_language(f"{record.claim} {record.title}")
-    return replace(record, key=row.key or record.key, language=language)
+    return replace(record, key=row.key or record.key, language=language, rating_flags=flags)

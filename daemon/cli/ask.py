@@ -56,6 +56,7 @@ def search(
     json: JsonFlag = False,
 ) -> None:
     """Search for a claim now, with the queries that the policy makes of it."""
+    session.claim_text(claim)
     with session.service() as service:
         connectors = _posts_file(service, posts, kind) if posts else list(service.connectors.values())
         if not connectors:

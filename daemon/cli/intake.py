@@ -22,6 +22,7 @@ def import_files(
     encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8-sig",
     publisher: Annotated[str, typer.Option(help="Publisher of records that name none.")] = "",
     default_rating: Annotated[str, typer.Option(help="Rating of records that have none.")] = "",
+    format: Annotated[str | None, typer.Option(help="What the files are, if not as their names say.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """Take in fact-checks. What cannot be used goes to quarantine with its reason; exit code 2 says there was some."""
@@ -30,7 +31,7 @@ def import_files(
     from daemon.preparation import prepare
 
     options = ReadOptions(
-        encoding=encoding, columns=_mapping(map_column or []), ignore=frozenset(ignore or []),
+        format=format, encoding=encoding, columns=_mapping(map_column or []), ignore=frozenset(ignore or []),
         default_rating=default_rating, publisher=publisher,
     )  # fmt: skip
     with session.service() as service:

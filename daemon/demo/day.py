@@ -69,7 +69,7 @@ def open_demo(base: Settings) -> Iterator[tuple[Service, DemoClock]]:
 
 def run_day(service: Service, clock: DemoClock, progress: Callable[[str], None] = lambda _: None) -> DemoResult:
     """Live through the day; `progress` is told of each step that is done (ROUNDS + 1 of them)."""
-    import_file(service, _data("fact_checks.jsonl"), ReadOptions())
+    import_file(service, _data("fact_checks.jsonl"), ReadOptions(clock=clock))
     prepare(service)
     _subscribe(service)
     progress("fact-checks taken in")

@@ -11,7 +11,7 @@ from importlib import resources
 from domain.fact_check import DEBUNKED, Verdict
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,15})?")
-_REACH = 3  # words from a negation to what it negates: "not even remotely true"
+_REACH = 4  # words, a negation among them, before what it negates: "non è del tutto vero"
 
 SCALE_ASSUMED = "scale assumed 1–5"
 CLAMPED = "number outside its scale"

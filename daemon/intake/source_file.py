@@ -112,6 +112,10 @@ class _Decoder:
                 f"{self._encoding.removesuffix('-sig')}: save the file as UTF-8, or say what it is with --encoding "
                 "(latin-1, cp1252, …)"
             ) from exc
+        except UnicodeError as exc:  # without a place: UTF-16 that begins with no byte order mark
+            raise BadInput(
+                f"{self._path} is no {self._encoding} ({exc}): say what it is with --encoding (utf-8, cp1252, …)"
+            ) from exc
         self._read += len(data)
         return text
 

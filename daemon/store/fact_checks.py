@@ -42,6 +42,7 @@ class UnpreparedRow:
     rating_value: str | None
     rating_best: str | None
     rating_worst: str | None
+    rating_flags: list[str]
     published_at: datetime | None
 
 

