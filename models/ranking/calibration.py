@@ -1,7 +1,7 @@
 """How sure a match is: the probability that a candidate is the right fact-check for a post.
 
-A conditional logit with "none of them" as one more alternative (McFadden 1974): the candidates of a post, those that check
-the same claim apart, contest each other and the answer "none", whose strength is 0:
+A conditional logit with "none of them" as one more alternative (McFadden 1974): the candidates of a post, save those
+that check the same claim, contest each other and the answer "none", whose strength is 0:
 
     strength_j = w · features_j + b        confidence_j = exp(strength_j) / (1 + exp(strength_j) + sum over rivals exp)
 

@@ -44,4 +44,4 @@ class EncoderRanker:
         unknown = [c for c in candidates if c.key not in self._known]
         made = self._encoder.encode([embedding_text(c.claim, c.title) for c in unknown])
         known = self._known | {c.key: vector for c, vector in zip(unknown, made, strict=True)}
-        return np.array([known[c.key] for c in candidates], dtype=np.float32).reshape(len(candidates), -1)
+        return np.array([known[c.key] for c in candidates], dtype=np.float32).reshape(-1, self._encoder.dim)

@@ -20,8 +20,8 @@ _CHUNK = 64  # posts a matrix product: 64 rows over 14,000 fact-checks are 4 MB
 
 @dataclass(frozen=True, slots=True)
 class PostWords:
-    """A post as it is compared: cleaned text (or a window of it) and vector (dim,). `lexical`: the encoder does not know
-    the post's language, so that only words count."""
+    """A post as it is compared: cleaned text (or a window of it) and vector (dim,). `lexical`: the encoder does not
+    know the post's language, so that only words count."""
 
     text: str
     vector: NDArray[np.float32]

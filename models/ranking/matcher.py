@@ -1,6 +1,6 @@
 """Which fact-checks a post is about, how sure that is, and the sentence that says why."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from domain.fact_check import FactCheck
 from domain.match import Match, MatchReason
 from domain.text import has_words
-from domain.urls import canonical_url
+from domain.urls import canonical_url, links_in
 from models.language import detect_language
 from models.ranking.calibration import Calibration
 from models.ranking.encoder import TextEncoder
@@ -19,7 +19,8 @@ from models.ranking.windows import split_windows
 from models.retrieval.post_text import clean_post
 from models.verification.cues import load_cues
 
-_KNOWN_LANGUAGES = frozenset({"en", "und"})  # to the packaged encoder; in others only words count
+ENCODER_LANGUAGES = frozenset({"en"})  # of the packaged encoder
+NEAR = 0.05  # confidence below which a fact-check is not worth a look
 _EXPLAINED = 0.1  # confidence from which the article's sentences are looked through; below, the claim stands in
 
 
@@ -31,14 +32,14 @@ class PostText:
 
 @dataclass(frozen=True, slots=True)
 class PostMatches:
-    """`matches`, the surest first, also unsure ones; `why` says why there is none, or how the first came about."""
+    """`matches`, the surest first, none below `NEAR`; `why` says why there is none, or how the first came about."""
 
     matches: tuple[Match, ...]
     language: str
     why: MatchReason
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
     number: int
     confidence: float
@@ -50,7 +51,8 @@ class Matcher:
     """Compares posts with all fact-checks at once.
 
     `vectors` (fact-checks, dim) are the fact-checks' embeddings by `encoder`, zeros where there is none; `aliases`
-    other addresses of each. Posts come and go in batches; a post's matches do not depend on its neighbours.
+    other addresses of each. For posts in a language other than `languages` the encoder's cosine is not looked at, only
+    words. Posts come and go in batches; a post's matches do not depend on its neighbours. May be shared by threads.
     """
 
     def __init__(
@@ -61,10 +63,12 @@ class Matcher:
         calibration: Calibration,
         *,
         aliases: Sequence[Sequence[str]] = (),
+        languages: Set[str] = ENCODER_LANGUAGES,
     ) -> None:
         self._fact_checks = fact_checks
         self._encoder = encoder
         self._calibration = calibration
+        self._languages = {*languages, "und"}
         self._finder = EvidenceFinder(fact_checks, vectors)
         self._sentences = BestSentences(encoder)
         self._by_address = {fact.key: number for number, fact in enumerate(fact_checks)}
@@ -79,14 +83,23 @@ class Matcher:
         found = dict(
             zip(worded, self._by_text([posts[r].text for r in worded], [languages[r] for r in worded]), strict=True)
         )
-        return [self._answer(post, found.get(row, []), languages[row], k) for row, post in enumerate(posts)]
+        near = [[c for c in found.get(row, []) if c.confidence >= NEAR][:k] for row in range(len(posts))]
+        sentences = self._explain([c for candidates in near for c in candidates])
+        return [
+            self._answer(post, candidates, sentences, language, k)
+            for post, candidates, language in zip(posts, near, languages, strict=True)
+        ]
 
     def _by_text(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[_Candidate]]:
         """Candidates of each text, the likeliest first; of a long text each fact-check's best window counts."""
-        windows = [(row, window) for row, text in enumerate(texts) for window in split_windows(clean_post(text))]
+        windows = [
+            (row, window)
+            for row, text in enumerate(texts)
+            for window in dict.fromkeys(split_windows(clean_post(text)))  # the same one twice says nothing new
+        ]
         vectors = self._encoder.encode([window for _, window in windows])
         words = [
-            PostWords(window, vector, lexical=languages[row] not in _KNOWN_LANGUAGES)
+            PostWords(window, vector, lexical=languages[row] not in self._languages)
             for (row, window), vector in zip(windows, vectors, strict=True)
         ]
         best: list[dict[int, _Candidate]] = [{} for _ in texts]
@@ -115,17 +128,38 @@ class Matcher:
             for i in range(len(confidences))
         ]
 
-    def _answer(self, post: PostText, candidates: list[_Candidate], language: str, k: int) -> PostMatches:
+    def _explain(self, candidates: Sequence[_Candidate]) -> dict[_Candidate, str]:
+        """The sentence that says why, of each candidate that is likely enough to be looked at."""
+        likely = [candidate for candidate in candidates if candidate.confidence >= _EXPLAINED]
+        if not likely:
+            return {}
+        facts = [self._fact_checks[candidate.number] for candidate in likely]
+        sentences = self._sentences.find(facts, np.stack([candidate.vector for candidate in likely]))
+        return dict(zip(likely, sentences, strict=True))
+
+    def _answer(
+        self,
+        post: PostText,
+        candidates: Sequence[_Candidate],
+        sentences: dict[_Candidate, str],
+        language: str,
+        k: int,
+    ) -> PostMatches:
         linked = self._linked(post)
         matches = [self._linked_match(number) for number in linked]
-        matches += [self._text_match(post, c) for c in candidates[:k] if c.number not in linked]
+        matches += [
+            self._text_match(post, c, sentences.get(c) or self._fact_checks[c.number].claim)
+            for c in candidates
+            if c.number not in linked
+        ]
         if not matches:
             why = MatchReason.NONE_FITS if has_words(post.text) else MatchReason.NO_TEXT
             return PostMatches((), language, why)
         return PostMatches(tuple(matches[:k]), language, matches[0].reason)
 
     def _linked(self, post: PostText) -> list[int]:
-        keys = (canonical_url(link) for link in post.links)
+        """Fact-checks whose article the post links, also within its text, in order, each once."""
+        keys = (canonical_url(link) for link in (*post.links, *links_in(post.text)))
         return list(dict.fromkeys(self._by_address[key] for key in keys if key in self._by_address))
 
     def _linked_match(self, number: int) -> Match:
@@ -133,10 +167,7 @@ class Matcher:
         stance = load_cues().stance("", fact.claim, shares_fact_check=True)
         return Match(fact.key, 1.0, MatchReason.LINK, stance, fact.claim, {}, self.name)
 
-    def _text_match(self, post: PostText, candidate: _Candidate) -> Match:
+    def _text_match(self, post: PostText, candidate: _Candidate, sentence: str) -> Match:
         fact = self._fact_checks[candidate.number]
-        sentence = fact.claim
-        if candidate.confidence >= _EXPLAINED:
-            (sentence,) = self._sentences.find([fact], candidate.vector[None])
         stance = load_cues().stance(post.text, fact.claim)
         return Match(fact.key, candidate.confidence, MatchReason.TEXT, stance, sentence, candidate.scores, self.name)

@@ -1,14 +1,15 @@
 """Fits how sure a match is. Train split to fit on, dev to measure.
 
-Each post is shown four collections: all fact-checks, a random 45 with the right one among them, and both once more with the
-right one taken out, so that the best that is left is wrong. Fitted on both sizes, a confidence holds for a young
-collection and for an archive.
+Each post is shown four collections: all fact-checks, a random 45 with the right one among them, and both once more
+with the right one taken out, so that the best that is left is wrong. Fitted on both sizes, a confidence holds for a
+young collection and for an archive.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from models.ranking.fact_check_text import embedding_text
 from models.retrieval.post_text import clean_post
 
 NAME, VERSION = "calibration", "1"
+MODES = ("full", "lexical")
 SMALL = 45  # fact-checks of a young collection
 _RIDGE = 1e-3  # pull of the weights (of standardised features) towards 0
 
@@ -51,29 +53,26 @@ class Examples:
 def train(
     data: Path, out: Path | None = None, *, seed: int = 0, encoder: TextEncoder | None = None, cache: Path | None = None
 ) -> dict[str, Any]:
-    """Fit on CheckThat! 2022 in `data`, write weights and card to `out` (None: where the packaged ones lie); the card."""
+    """Fit on CheckThat! 2022 in `data`, write weights and card to `out` (None: where the packaged ones lie).
+
+    Gives the card. Embeddings are kept in `cache` between runs.
+    """
     folder = out or Path(models.__file__).parent / "weights" / NAME
     encoder = encoder or Encoder.load()
-    fitted, measured = (
-        {
-            lexical: build_examples(data, split, encoder, seed=seed, cache=cache, lexical=lexical)
-            for lexical in (False, True)
-        }
-        for split in ("train", "dev")
-    )
-    weights = {lexical: fit([*e.large, *e.small], lexical=lexical) for lexical, e in fitted.items()}
-    calibration = Calibration(NAME, VERSION, encoder.version, weights[False], weights[True])
-    metrics = {
-        name: {
-            size: measure(calibration, getattr(measured[lexical], size), lexical=lexical) for size in ("large", "small")
-        }
-        for name, lexical in (("full", False), ("lexical", True))
-    }
+    build = partial(build_examples, data, encoder=encoder, seed=seed, cache=cache)
+    fitted = {mode: build("train", lexical=mode == "lexical") for mode in MODES}
+    weights = {mode: fit([*e.large, *e.small], lexical=mode == "lexical") for mode, e in fitted.items()}
+    calibration = Calibration(NAME, VERSION, encoder.version, **weights)
+    metrics = {}
+    for mode in MODES:
+        dev = build("dev", lexical=mode == "lexical")
+        sizes = {"large": dev.large, "small": dev.small}
+        metrics[mode] = {size: measure(calibration, e, lexical=mode == "lexical") for size, e in sizes.items()}
     return _write(folder, calibration, data, seed, metrics)
 
 
 def build_examples(
-    data: Path, split: str, encoder: TextEncoder, *, seed: int, cache: Path | None, lexical: bool
+    data: Path, split: str, *, encoder: TextEncoder, seed: int, cache: Path | None, lexical: bool
 ) -> Examples:
     """Two examples a post and size of collection: with the right fact-check, and without it."""
     collection = load_checkthat(data, split)
@@ -89,32 +88,37 @@ def build_examples(
 
 
 def fit(examples: Sequence[Example], *, lexical: bool) -> NDArray[np.float32]:
-    """Weights (FEATURES + 1,) of the greatest likelihood of the right answer, by L-BFGS."""
+    """Weights (FEATURES + 1,) of the greatest likelihood of the right answer, by L-BFGS.
+
+    In double precision, so that the optimum does not depend on the order of sums. Lexical: the cosine weighs nothing.
+    """
     features, present, right, rivals = _stack(examples)
     used = torch.tensor([not (lexical and name == "cosine") for name in FEATURES])
     mean, deviation = features[present].mean(0), features[present].std(0)
     standard = (features - mean) / deviation * used
-    parameters = torch.zeros(len(FEATURES) + 1, requires_grad=True)
-    optimiser = torch.optim.LBFGS([parameters], max_iter=500, line_search_fn="strong_wolfe")
+    parameters = torch.zeros(len(FEATURES) + 1, requires_grad=True, dtype=torch.float64)
+    optimiser = torch.optim.LBFGS(
+        [parameters], max_iter=500, tolerance_grad=1e-9, tolerance_change=1e-12, line_search_fn="strong_wolfe"
+    )
 
-    def closure() -> float:
+    def closure() -> torch.Tensor:
         optimiser.zero_grad()
         strengths = standard @ parameters[:-1] + parameters[-1]
         loss = _negative_log_likelihood(strengths, present, right, rivals) + _RIDGE * (parameters[:-1] ** 2).sum()
         loss.backward()  # type: ignore[no-untyped-call]
-        return float(loss.detach())
+        return loss
 
-    optimiser.step(closure)
+    optimiser.step(closure)  # type: ignore[no-untyped-call]
     found = parameters.detach()
     weights = found[:-1] / deviation * used
-    return torch.cat([weights, found[-1:] - (weights * mean).sum()]).numpy()
+    return torch.cat([weights, found[-1:] - (weights * mean).sum()]).float().numpy()
 
 
 def measure(calibration: Calibration, examples: Sequence[Example], *, lexical: bool) -> dict[str, float]:
-    """How the confidence of each post's best candidate fares, posts with and without their fact-check mixed half and half.
+    """How the confidence of each post's best candidate fares, posts with and without their fact-check half and half.
 
-    `auroc`: telling posts whose fact-check is there from those whose it is not. `recall`: of the former, the share that is
-    answered rightly with a confidence of .5 or more. `unknown_above_.1`: share of the latter with more than that.
+    `auroc`: telling posts whose fact-check is there from those whose it is not. `precision` and `recall`: of answers
+    with a confidence of .5 or more, over the former posts. `unknown_above_.1`: share of the latter with more than that.
     """
     confidences = [calibration.confidence(example.evidence, lexical=lexical) for example in examples]
     best = np.array([c.max() for c in confidences])
@@ -160,12 +164,13 @@ def _examples(finder: EvidenceFinder, posts: Sequence[PostWords], gold: Sequence
 def _stack(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """features (N, C, F), present (N, C), right (N, C), rivals (N, C, C)."""
     shape = (len(examples), CANDIDATES)
-    features, rivals = torch.zeros(*shape, len(FEATURES)), torch.zeros(*shape, CANDIDATES)
+    features = torch.zeros((*shape, len(FEATURES)), dtype=torch.float64)
+    rivals = torch.zeros((*shape, CANDIDATES), dtype=torch.float64)
     present, right = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
     for row, example in enumerate(examples):
         n = len(example.right)
         features[row, :n] = torch.from_numpy(example.evidence.features)
-        rivals[row, :n, :n] = torch.from_numpy(example.evidence.rivals.astype(np.float32))
+        rivals[row, :n, :n] = torch.from_numpy(example.evidence.rivals)
         present[row, :n], right[row, :n] = True, torch.from_numpy(example.right)
     return features, present, right, rivals
 
@@ -174,7 +179,7 @@ def _negative_log_likelihood(
     strengths: torch.Tensor, present: torch.Tensor, right: torch.Tensor, rivals: torch.Tensor
 ) -> torch.Tensor:
     """Mean over posts of -log p(right candidate), or of -log p(none) where no candidate is right."""
-    odds = torch.where(present, strengths, torch.tensor(-50.0)).exp()  # (N, C)
+    odds = torch.where(present, strengths, -50.0).exp()  # (N, C)
     contest = 1 + odds + (rivals @ odds[..., None])[..., 0]
     of_right = ((odds / contest) * right).sum(1)
     of_none = 1 / (1 + odds.sum(1))
@@ -190,7 +195,7 @@ def _write(folder: Path, calibration: Calibration, data: Path, seed: int, metric
         "version": VERSION,
         "encoder": calibration.encoder,
         "features": list(FEATURES),
-        "weights": {k: [round(float(w), 4) for w in getattr(calibration, k)] for k in ("full", "lexical")},
+        "weights": {k: [round(float(w), 4) for w in getattr(calibration, k)] for k in MODES},
         "data": "CheckThat! 2022 task 2A, English: fitted on train, metrics on dev",
         "seed": seed,
         "command": f"claimwatch retrain calibration --data {data.name} --seed {seed}",

@@ -12,6 +12,7 @@ import pytest
 from connectors.protocol import CompiledQuery, Page, SearchFailed, Window
 from connectors.simulated.connector import SimulatedConnector
 from connectors.simulated.posts_file import read_posts
+from daemon import pipeline
 from daemon.delivery import FolderPostman
 from daemon.demo.day import DemoClock
 from daemon.importing import import_file
@@ -20,6 +21,7 @@ from daemon.jobs import Jobs
 from daemon.preparation import prepare
 from daemon.service import Service
 from daemon.store import mailing
+from daemon.store.overview import overview
 from domain.outcome import Unavailable
 from models.retrieval.boolean import BooleanIndex
 from tests.integration.conftest import NOW, MakeService
@@ -223,3 +225,22 @@ class FailingConnector(SimulatedConnector):
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page:
         raise SearchFailed(self._outcome)
+
+
+def test_t29_posts_without_words_are_counted_and_a_link_alone_is_the_fact_check_shared(service: Service) -> None:
+    texts = [FLUORIDE, "https://example.org/x", "🚰🚰🚰", "", "   ", "@a @b", "#…"]
+    with service.database.connection() as conn:
+        for number, text in enumerate(texts):
+            conn.execute(
+                "INSERT INTO posts (platform, platform_id, text, links, created_at, fetched_at)"
+                " VALUES ('x', %s, %s, %s, now(), now())",
+                [str(number), text, [text] if text.startswith("https") else []],
+            )
+    assert pipeline.match_posts(service, None) == 7
+    with service.database.connection() as conn:
+        reasons = conn.execute("SELECT unmatched_why, language FROM posts ORDER BY id").fetchall()
+        (linked,) = conn.execute("SELECT reason, stance FROM matches").fetchall()
+        counted = overview(conn, NOW)
+    assert linked == ("shares the fact-check", "debunking")
+    assert reasons == [(None, "und"), *[("no text", "und")] * 6]
+    assert counted["without text"] == 6

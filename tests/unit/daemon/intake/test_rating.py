@@ -54,11 +54,14 @@ ENGLISH = {
     Verdict.UNKNOWN: "Unproven/Unsupported/Research In Progress/Not false/not misleading",
 }
 OTHER_LANGUAGES = {
-    Verdict.FALSE: "Falso/Falsa/Bulo/No es verdad/Falsch/Stimmt so nicht/Größtenteils falsch/Nicht wahr/Faux/"
+    Verdict.FALSE: "Falso/Falsa/Bulo/No es verdad/No es correcto/Nicht korrekt/Non è autentico, è falso/"
+    "Falsch/Stimmt so nicht/Größtenteils falsch/Nicht wahr/Faux/"
     "Non, c'est faux/C'est pas vrai/Não é verdade/Non è vero/خطأ/زائف/غير صحيح",
-    Verdict.MISLEADING: "Engañoso/enganosa/Irreführend/Fehlender Kontext/Trompeur/Enganoso/Fuorviante/مُضلِّل",
+    Verdict.MISLEADING: "No es del todo cierto/Non è del tutto vero/Contexte manquant/Sem contexto/"
+    "Engañoso/enganosa/Irreführend/Fehlender Kontext/Trompeur/Enganoso/Fuorviante/مُضلِّل",
     Verdict.MIXED: "Verdad a medias/Teils, teils/C'est plus compliqué/صحيح جزئيًا",
-    Verdict.TRUE: "Verdadero/Wahr/Vrai/Plutôt vrai/Verdadeiro/Vero/صحيح",
+    Verdict.TRUE: "Verdadero/Verdad/Verdade/Korrekt/Wahr/Vrai/Plutôt vrai/Verdadeiro/Vero/صحيح",
+    Verdict.UNKNOWN: "No es falso/Non è falso",
     Verdict.SATIRE: "Satira/Sátira/ساخر",
 }
 

@@ -36,7 +36,7 @@ def test_an_empty_file_is_said_to_be_empty(tmp_path: Path, ending: str) -> None:
     assert "is empty" in refusal(path)
 
 
-def test_a_missing_file_a_folder_and_an_unreadable_one_are_named(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "nowhere.csv")
     assert "Is a directory" in refusal(tmp_path)
 
@@ -85,6 +85,13 @@ def test_an_encoding_that_is_none_is_refused(tmp_path: Path, encoding: str) -> N
     assert f"--encoding {encoding}: there is no such encoding" in refusal(
         tmp_path / "a.jsonl", ReadOptions(encoding=encoding)
     )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "undefined"])
+def test_an_encoding_that_cannot_begin_so_is_refused(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.jsonl").write_bytes(GOOD)
+    assert "a.jsonl is no" in (told := refusal(tmp_path / "a.jsonl", ReadOptions(encoding=encoding)))
+    assert "--encoding" in told
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.jsonl.gz"])
