@@ -5,7 +5,9 @@ Truth is in Postgres: a job that runs twice, late or after a restart finds what 
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 
 import psycopg
 from procrastinate import App, PsycopgConnector, exceptions
@@ -62,13 +64,24 @@ class Jobs:
         return made
 
     def work(self, *, until_empty: bool) -> None:
-        """Do jobs: all that are there, or for ever, until SIGTERM or SIGINT lets the job in hand finish."""
-        self._app.run_worker(
-            wait=not until_empty,
-            install_signal_handlers=not until_empty,
-            delete_jobs="successful",
-            fetch_job_polling_interval=2.0,  # seconds
-        )
+        """Do jobs: all that are there, or for ever, until SIGTERM or SIGINT, which let the job in hand finish."""
+        asyncio.run(self._work(until_empty=until_empty))
+
+    async def _work(self, *, until_empty: bool) -> None:
+        async with self._app.open_async():
+            worker = asyncio.create_task(
+                self._app.run_worker_async(
+                    wait=not until_empty,
+                    install_signal_handlers=False,  # the library's end the process by the signal: no exit code of ours
+                    delete_jobs="successful",
+                    fetch_job_polling_interval=2.0,  # seconds
+                )
+            )
+            if not until_empty:
+                for number in (signal.SIGTERM, signal.SIGINT):
+                    asyncio.get_running_loop().add_signal_handler(number, worker.cancel)
+            with suppress(asyncio.CancelledError):
+                await worker
 
     def _search_watch(self, *, watch: int) -> None:
         try:
@@ -88,11 +101,13 @@ class Jobs:
         asyncio.run(self._free_stalled_async())
 
     async def _free_stalled_async(self) -> None:
-        async with self._app.open_async():
+        # An app of its own: a worker may have the other one open, in another thread and event loop.
+        connector = PsycopgConnector(conninfo=self._service.database.dsn, min_size=1, max_size=1)
+        async with App(connector=connector).open_async() as app:
             age = self._service.settings.service.stalled_after_s
-            for job in await self._app.job_manager.get_stalled_jobs(seconds_since_heartbeat=age):
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=age):
                 logger.warning("job recovered", extra={"action": "recover", "task": job.task_name, "job": job.id})
-                await self._app.job_manager.retry_job(job)
+                await app.job_manager.retry_job(job)
 
 
 def _defer(task: "Task[..., None, ...]", conn: psycopg.Connection, key: str, **arguments: int) -> int:

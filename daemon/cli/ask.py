@@ -88,7 +88,7 @@ def match(
     if json:
         return terminal.say_json({"language": result.language, "why": result.why, "matches": matches_as_dicts(matches)})
     if not matches:
-        return terminal.say(f"no fact-check fits: {result.why}")
+        return terminal.say(str(result.why))
     rows = [(f"{m.confidence:.0%}", m.fact_check_key, m.reason, m.stance, shorten(m.sentence, 160)) for m in matches]
     terminal.say_table(["sure", "fact-check", "why", "stance", "sentence that matched best"], rows)
     if matches[0].confidence < 0.5:

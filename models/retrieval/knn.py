@@ -10,9 +10,11 @@ from domain.search_index import Hit
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
-_DECIMALS = 6  # of a cosine; finer differences come from the order of summation and would break ties at random
+_DECIMALS = 6  # of a cosine; finer differences come from rounding and would break ties at random
+_MARGIN = 1e-5  # more than the order of summation changes a cosine of 32 bits
 _MOST_COSINES = 16_000_000  # at once, 64 MB
 _FEWEST_ROWS = 64
+_ROWS_AT_ONCE = 10_000  # in 64 bits, 31 MB at dim 384
 
 
 class KnnIndex:
@@ -71,32 +73,41 @@ class KnnIndex:
 
     def search_vectors(self, queries: NDArray[np.float32], k: int) -> list[list[Hit]]:
         """The k nearest of each query vector (n, dim); none for a vector that points nowhere."""
-        return [self._nearest(cosines, k) if usable else [] for cosines, usable in self._cosines(queries)]
+        return [self._nearest(query, cosines, k) for query, cosines in self._cosines(queries)]
 
     def count(self, query: Query) -> int:
         """Every text is some way off: all of them, or none for a query without words."""
         return len(self) if self._encode([query.text]).any() else 0
 
-    def _cosines(self, queries: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.float32], bool]]:
-        """(texts,) for each query, and whether it points anywhere."""
+    def _cosines(self, queries: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Each query at unit length (dim,), zeros if it points nowhere, and its cosines (texts,) in 32 bits."""
         rows = self._matrix[: len(self)] if len(self) else np.zeros((0, queries.shape[1]), dtype=np.float32)
         lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
         usable = np.isfinite(lengths) & (lengths > 0)
         unit = np.zeros(queries.shape, dtype=np.float32)
         unit[usable] = queries[usable] / lengths[usable, None]
         step = max(1, _MOST_COSINES // max(1, len(self)))
-        for start in range(0, len(queries), step):
-            cosines = np.round(unit[start : start + step] @ rows.T, _DECIMALS)  # (queries of the step, texts)
-            yield from zip(cosines, usable[start : start + step].tolist(), strict=True)
+        for start in range(0, len(unit), step):
+            some = unit[start : start + step]  # (queries of the step, dim)
+            yield from zip(some, some @ rows.T, strict=True)
 
-    def _nearest(self, cosines: NDArray[np.float32], k: int) -> list[Hit]:
-        if k <= 0:
+    def _nearest(self, query: NDArray[np.float32], cosines: NDArray[np.float32], k: int) -> list[Hit]:
+        if k <= 0 or not query.any():
             return []
-        # All that tie with the k-th take part, since the id decides between them.
-        threshold = np.partition(cosines, -k)[-k] if k < len(cosines) else -np.inf
+        # All that may tie with the k-th take part, since the id decides between them.
+        threshold = np.partition(cosines, -k)[-k] - _MARGIN if k < len(cosines) else -np.inf
         rows = np.flatnonzero(cosines >= threshold)
-        hits = [Hit(self._ids[row], score) for row, score in zip(rows, cosines[rows].tolist(), strict=True)]
+        hits = [Hit(self._ids[row], score) for row, score in zip(rows, self._exact(query, rows), strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:k]
+
+    def _exact(self, query: NDArray[np.float32], rows: NDArray[np.intp]) -> list[float]:
+        """Rounded cosines of some rows: in 32 bits, equal texts in different places would not always tie."""
+        exact = query.astype(np.float64)
+        scores: list[float] = []
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            some = self._matrix[rows[start : start + _ROWS_AT_ONCE]].astype(np.float64)
+            scores += np.round(some @ exact, _DECIMALS).tolist()
+        return scores
 
     def _make_room(self, more: int, dim: int) -> None:
         needed = len(self) + more

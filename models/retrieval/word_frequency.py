@@ -7,6 +7,7 @@ word frequencies (wordfreq) stand in: written as if counted in a collection of `
 from functools import cache
 
 SIZE = 100_000_000  # pretended posts: fine enough for wordfreq's rarest entries (1e-8)
+_UNSPLIT = {"zh", "ja", "ko"}  # wordfreq looks them up only with dictionaries that it does not bring along
 
 
 class WordFrequency:
@@ -29,4 +30,4 @@ class WordFrequency:
 def _known_languages() -> frozenset[str]:
     from wordfreq import available_languages
 
-    return frozenset(available_languages("small"))
+    return frozenset(available_languages("small")) - _UNSPLIT

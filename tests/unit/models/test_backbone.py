@@ -130,6 +130,12 @@ def test_a_text_is_cut_at_the_most_tokens(encoder: Encoder) -> None:
     np.testing.assert_allclose(cut, whole, atol=1e-5)
 
 
+@pytest.mark.parametrize("text", ["a" * 30_000, "a " * 30_000, "see " + "z" * 10_000, "🚰" * 10_000, "水" * 10_000])
+def test_a_text_of_any_length_has_a_vector(encoder: Encoder, text: str) -> None:
+    (vector,) = encoder.encode([text])
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+
+
 def test_encoding_many_texts_leaves_torch_its_threads(encoder: Encoder) -> None:
     before = torch.get_num_threads()
     encoder.encode(TEXTS * 8)

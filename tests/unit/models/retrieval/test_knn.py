@@ -3,7 +3,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -47,6 +47,7 @@ def test_it_is_a_search_index() -> None:
     assert index.kind is EndpointKind.DENSE
 
 
+@settings(deadline=None)
 @given(st.lists(CODES, max_size=30), CODES, st.integers(0, 35))
 def test_it_finds_what_a_full_sort_finds(codes: list[int], query: int, k: int) -> None:
     vectors = {f"t{i}": vector_of(code) for i, code in enumerate(codes)}
@@ -54,6 +55,7 @@ def test_it_finds_what_a_full_sort_finds(codes: list[int], query: int, k: int) -
     assert [hit.id for hit in hits] == plain_search(vectors, vector_of(query), k)
 
 
+@settings(deadline=None)
 @given(st.lists(CODES, min_size=1, max_size=30), CODES, st.integers(1, 30))
 def test_a_longer_list_begins_with_the_shorter(codes: list[int], query: int, k: int) -> None:
     index = filled([vector_of(code) for code in codes])
@@ -61,6 +63,7 @@ def test_a_longer_list_begins_with_the_shorter(codes: list[int], query: int, k: 
     assert index.search_vectors(vector_of(query)[None], k)[0] == longest[:k]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9), CODES), max_size=80))
 def test_adding_and_removing_leave_what_a_dictionary_would_hold(changes: list[tuple[bool, int, int]]) -> None:
     index, expected = KnnIndex(encode), dict[str, Vectors]()
@@ -82,6 +85,20 @@ def test_equal_texts_come_in_the_order_of_their_ids() -> None:
     index.add(["c", "a", "d", "b"], ["same", "same", "other", "same"])
     hits = index.search(text_query(EndpointKind.DENSE, "same", policy="test"), 3)
     assert hits == [Hit("a", 1.0), Hit("b", 1.0), Hit("c", 1.0)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_equal_texts_tie_wherever_they_lie_and_whatever_is_asked_beside(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(20, 384)).astype(np.float32)[generator.integers(0, 20, 200)]
+    queries = generator.normal(size=(7, 384)).astype(np.float32)
+    ids = np.array([f"t{i:03}" for i in range(200)])
+    answers = []
+    for order in (np.arange(200), generator.permutation(200)):
+        index = KnnIndex(encode)
+        index.add_vectors(ids[order].tolist(), vectors[order])
+        answers += [index.search_vectors(queries, 200), [index.search_vectors(q[None], 200)[0] for q in queries]]
+    assert all(answer == answers[0] for answer in answers)
 
 
 def test_an_id_added_twice_in_one_call_has_the_later_text() -> None:

@@ -10,6 +10,7 @@ from domain.ids import FactCheckId
 from domain.query import Arm, EndpointKind, Query, all_words_query
 from models.retrieval.boolean import BooleanIndex
 from models.retrieval.statistics import TermStatistics
+from models.retrieval.word_frequency import WordFrequency
 from models.rewriting.plain import rewriter
 from models.rewriting.policy import History, QueryResult, Rewriter
 
@@ -95,6 +96,26 @@ class TestEveryPolicy:
         assert query is not None
         assert str(query) == "fluoride"
 
+    def test_a_claim_of_500_words_is_asked(self, name: str, kind: EndpointKind, posts: BooleanIndex) -> None:
+        text = " ".join(f"word{i}" for i in range(499)) + " water"
+        for query in asked(policy(name, kind, posts), claim(text), brings=0):
+            assert words_of(query)
+
+    def test_emoji_and_marks_around_words_are_no_matter(
+        self, name: str, kind: EndpointKind, posts: BooleanIndex
+    ) -> None:
+        query = policy(name, kind, posts).next(claim("🚰 fluoride!! 🚰 …"), ())
+        assert query is not None
+        assert {word.strip("!") for text in words_of(query) for word in text.split()} - {"🚰", "…"} == {"fluoride"}
+
+    @pytest.mark.parametrize(
+        ("text", "language"), [("水道水は禁止", "ja"), ("自来水被禁止", "zh"), ("ماء الصنبور ممنوع", "ar"), ("eau", "")]
+    )
+    def test_no_language_stops_a_claim_with_the_frequencies_of_the_daemon(
+        self, text: str, language: str, name: str, kind: EndpointKind
+    ) -> None:
+        assert policy(name, kind, WordFrequency(language)).next(claim(text, language), ()) is not None
+
     def test_a_claim_in_another_language_is_asked(self, name: str, kind: EndpointKind, posts: BooleanIndex) -> None:
         query = policy(name, kind, posts).next(claim("El agua del grifo no está prohibida", "es"), ())
         assert query is not None
@@ -118,13 +139,20 @@ class TestBooleanQueries:
         assert query is not None
         assert words_of(query) == {"zeppelin", "atlantis"}
 
-    def test_wider_queries_follow_where_all_were_empty(self, name: str, posts: BooleanIndex) -> None:
+    def test_wider_queries_follow_where_few_posts_were_found(self, name: str, posts: BooleanIndex) -> None:
         given = policy(name, EndpointKind.BOOLEAN, posts)
         narrow, wide = asked(given, claim(WATER), brings=100), asked(given, claim(WATER), brings=0)
         assert wide[: len(narrow)] == narrow
         added = wide[len(narrow) :]
         assert added
         assert max(len(query.groups) for query in added) < max(len(query.groups) for query in narrow)
+
+    @pytest.mark.parametrize(("found", "is_wider"), [(19, True), (20, False)])
+    def test_twenty_posts_together_are_enough(self, name: str, posts: BooleanIndex, found: int, is_wider: bool) -> None:
+        given = policy(name, EndpointKind.BOOLEAN, posts)
+        narrow = asked(given, claim(WATER), brings=100)
+        history = (QueryResult(narrow[0], found, found), *(QueryResult(query, 0, 0) for query in narrow[1:]))
+        assert (given.next(claim(WATER), history) is not None) == is_wider
 
     def test_no_wider_query_follows_where_a_search_was_not_carried_out(self, name: str, posts: BooleanIndex) -> None:
         given = policy(name, EndpointKind.BOOLEAN, posts)

@@ -14,6 +14,8 @@ CLAIM = "The town of Farnley banned bicycles."
         "This photo is a hoax, nobody banned bicycles in Farnley",
         "There’s no evidence that Farnley banned bicycles",
         "No, Farnley didn't ban bicycles",
+        "False: Farnley still has bicycles",
+        "Dejad de compartir lo de Farnley",
         "Es falso que Farnley haya prohibido las bicicletas",
         "Circula un bulo sobre Farnley y las bicicletas",
         "Das stimmt nicht, Farnley hat Fahrräder nicht verboten",
