@@ -14,9 +14,7 @@ from daemon.settings import load_settings
 HERE = Path(__file__).parent
 WIDTHS = {"digest-wide.png": 760, "digest-phone.png": 380}
 CHROMIUM = "/usr/bin/chromium"
-QUIET = (
-    "--no-sandbox --disable-gpu --disable-sync --disable-background-networking --disable-component-update"
-).split()
+QUIET = ("--no-sandbox --disable-gpu --disable-sync --disable-background-networking --disable-component-update").split()
 HEIGHT = 1400  # of a picture: the top of the mail
 
 
