@@ -17,6 +17,7 @@ from daemon.service import Service
 from daemon.store import searches, watches
 from daemon.store.watches import DueWatch
 from domain.ids import PostId
+from domain.match import MatchReason
 from domain.outcome import Found, Outcome
 from domain.query import Arm, EndpointKind, Query, all_words_query, text_query
 from models.ranking.matcher import PostText
@@ -145,7 +146,8 @@ def _match_batch(service: Service, ids: list[PostId] | None) -> int:
         threshold, now = service.settings.match.keep_above, service.clock()
         for post, result in zip(posts, results, strict=True):
             kept = [match for match in result.matches if match.confidence >= threshold]
-            searches.save_matches(conn, post.id, kept, why=result.why, language=result.language, now=now)
+            why = MatchReason.NONE_FITS if result.matches and not kept else result.why
+            searches.save_matches(conn, post.id, kept, why=why, language=result.language, now=now)
     return len(posts)
 
 
