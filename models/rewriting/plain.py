@@ -6,7 +6,7 @@ four rarest).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -103,9 +103,14 @@ class Keyphrases:
     statistics: TermStatistics
     encode: Encode
     name: str = "keyphrases@1"
+    _known: dict[Claim, list[str]] = field(default_factory=dict, compare=False, repr=False)  # of the claim asked last
 
     def next(self, claim: Claim, history: History) -> Query | None:
-        phrases = self._phrases(claim)
+        phrases = self._known.get(claim)
+        if phrases is None:
+            phrases = self._phrases(claim)
+            self._known.clear()
+            self._known[claim] = phrases
         if not phrases:
             return None
         if self.kind is not EndpointKind.BOOLEAN:
