@@ -75,11 +75,18 @@ def run_day(service: Service, clock: DemoClock, progress: Callable[[str], None] 
     progress("fact-checks taken in")
     jobs = Jobs(service, open_postman(service.settings))
     while clock.now <= END:
-        while jobs.tick():
-            jobs.work(until_empty=True)
+        _until_idle(jobs)
         progress(f"{clock.now:%a %H:%M}")
         clock.now += ROUND
     return _result(service)
+
+
+def _until_idle(jobs: Jobs) -> None:
+    """Also work where a tick makes nothing: a demo that was killed left its jobs in the queue."""
+    made = 1
+    while made:
+        made = jobs.tick()
+        jobs.work(until_empty=True)
 
 
 def _subscribe(service: Service) -> None:
