@@ -29,7 +29,6 @@ CREATE TABLE fact_checks (
     updated_at    timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX fact_checks_unprepared ON fact_checks (id) WHERE prepared_at IS NULL AND set_aside IS NULL;
-CREATE INDEX fact_checks_embedding ON fact_checks USING hnsw (embedding vector_cosine_ops);
 
 CREATE TABLE fact_check_versions (
     fact_check_id bigint NOT NULL REFERENCES fact_checks ON DELETE CASCADE,

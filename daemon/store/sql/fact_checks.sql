@@ -58,7 +58,7 @@ SELECT id, key, claim, title, body, url, publisher, language, verdict, rating_gi
 FROM fact_checks WHERE prepared_at IS NOT NULL ORDER BY id;
 
 -- name: nearest
--- Fact-checks nearest to a query vector, by the vector index.
+-- Fact-checks nearest to a query vector, exactly: an approximate index costs more at every import than it saves here.
 SELECT key, 1 - (embedding <=> %(vector)s) AS cosine FROM fact_checks
 WHERE embedding IS NOT NULL ORDER BY embedding <=> %(vector)s LIMIT %(k)s;
 
