@@ -75,7 +75,8 @@ def _clean_rows(conn: psycopg.Connection, waiting: list[UnpreparedRow], clock: C
     for row in waiting:
         try:
             record = _clean_row(row, clock)
-            if record.key in usable or fact_checks.id_of_key(conn, record.key, except_id=row.id):
+            # A row that has a key already cannot share it: the column is unique.
+            if row.key is None and (record.key in usable or fact_checks.id_of_key(conn, record.key, except_id=row.id)):
                 raise UnusableRecord("url", f"the fact-check {record.key} is there already")
         except UnusableRecord as exc:
             fact_checks.set_aside(conn, row.id, f"{exc.field}: {exc.reason}")

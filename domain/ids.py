@@ -5,6 +5,5 @@ from typing import NewType
 FactCheckId = NewType("FactCheckId", int)
 PostId = NewType("PostId", int)
 WatchId = NewType("WatchId", int)
-MatchId = NewType("MatchId", int)
 SubscriptionId = NewType("SubscriptionId", int)
 DigestId = NewType("DigestId", int)

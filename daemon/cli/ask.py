@@ -1,6 +1,6 @@
 """rewrite, search, match: the parts of the pipeline, asked by hand. Nothing is stored."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -86,19 +86,15 @@ def match(
         result = service.matcher(conn).match([PostText(post, links_in(post))], k=limit)[0]
     matches = result.matches
     if json:
-        return terminal.say_json({"language": result.language, "why": result.why, "matches": matches_as_dicts(matches)})
+        return terminal.say_json(
+            {"language": result.language, "why": result.why, "matches": [asdict(m) for m in matches]}
+        )
     if not matches:
         return terminal.say(str(result.why))
     rows = [(f"{m.confidence:.0%}", m.fact_check_key, m.reason, m.stance, shorten(m.sentence, 160)) for m in matches]
     terminal.say_table(["sure", "fact-check", "why", "stance", "sentence that matched best"], rows)
     if matches[0].confidence < 0.5:
         terminal.say("none of them is likely to be the one")
-
-
-def matches_as_dicts(matches: object) -> list[dict[str, object]]:
-    from dataclasses import asdict
-
-    return [asdict(m) for m in matches]  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)

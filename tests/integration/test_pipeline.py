@@ -20,7 +20,7 @@ from daemon.intake.reader import ReadOptions
 from daemon.jobs import Jobs
 from daemon.preparation import prepare
 from daemon.service import Service
-from daemon.store import mailing
+from daemon.store import fact_checks, mailing
 from daemon.store.overview import overview
 from domain.outcome import Unavailable
 from models.retrieval.boolean import BooleanIndex
@@ -244,3 +244,11 @@ def test_t29_posts_without_words_are_counted_and_a_link_alone_is_the_fact_check_
     assert linked == ("shares the fact-check", "debunking")
     assert reasons == [(None, "und"), *[("no text", "und")] * 6]
     assert counted["without text"] == 6
+
+
+def test_the_stored_vectors_find_the_fact_check_nearest_to_a_text(service: Service) -> None:
+    (vector,) = service.encode(["fluoride is banned from the tap water of Lindmouth"])
+    with service.database.connection() as conn:
+        found = fact_checks.nearest(conn, vector, 2)
+    assert found[0][0] == "plainfacts.example/checks/fluoride-lindmouth"
+    assert found[0][1] > found[1][1]

@@ -107,10 +107,6 @@ INSERT INTO digest_matches (subscription_id, match_id, digest_id) VALUES (%(subs
 -- name: insert_outbox
 INSERT INTO outbox (digest_id, recipient, message_id, next_try) VALUES (%(digest_id)s, %(recipient)s, %(message_id)s, %(now)s);
 
--- name: digests
-SELECT d.id, s.name, d.due_at, d.subject, d.claims, d.posts FROM digests d JOIN subscriptions s ON s.id = d.subscription_id
-ORDER BY d.due_at DESC, d.id DESC LIMIT %(limit)s;
-
 -- name: digest_for_day
 -- The newest digest of a subscription that was due on a local day (null: of any day).
 SELECT d.id, d.message, d.subject FROM digests d JOIN subscriptions s ON s.id = d.subscription_id

@@ -70,9 +70,6 @@ WHERE id = %(id)s;
 -- A search broke: try it again later, so that it cannot hold up the rest.
 UPDATE watches SET next_due = %(next_due)s, run_until = NULL, failures = failures + 1 WHERE id = %(id)s;
 
--- name: why
-SELECT why FROM watches WHERE id = %(id)s;
-
 -- name: counts
 SELECT count(*) FILTER (WHERE state = 'active') AS active, count(*) FILTER (WHERE state = 'paused') AS paused,
        count(*) FILTER (WHERE state = 'active' AND next_due <= %(now)s) AS due,
