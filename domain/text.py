@@ -29,8 +29,8 @@ def tidy(text: str) -> str:
 
     Entities stay as they are, so doing it twice changes nothing.
     """
-    if not text:
-        return text
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()  # nearly every text: the rest would find nothing to do
     text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text.replace("\r\n", "\n")))
     text = _RUN_OF_SPACES.sub(" ", _SPACES.sub(" ", unicodedata.normalize("NFC", text)))
     return _BLANK_LINES.sub("\n\n", text.replace(" \n", "\n").replace("\n ", "\n")).strip()

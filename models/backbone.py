@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256  # what the packaged encoder was trained on; longer texts are cut here
-_BATCH_TOKENS = 1024  # of one forward pass: more is no faster, and leaves a core idle at the end
+_BATCH_TOKENS = 512  # of one forward pass: more is no faster, and leaves a core idle at the end
 
 _MeanStates = Callable[[Sequence[Sequence[int]]], "Tensor"]  # token ids of each text → (texts, dim)
 

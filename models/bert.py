@@ -33,28 +33,39 @@ class BertConfig:
         return cls(**{field.name: config[field.name] for field in fields(cls) if field.name in config})  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class _Affine:
-    """Weight and bias of a linear layer or of a layer norm."""
+class _Linear:
+    """A linear layer, its weight laid out once as oneDNN likes it: a fifth faster here than MKL's product."""
 
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        self._bias = bias
+        self._packed = hasattr(torch.ops.mkldnn, "_linear_pointwise")  # not in every build of torch
+        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight) if self._packed else weight
+
+    def __call__(self, states: Tensor) -> Tensor:
+        if not self._packed:
+            return F.linear(states, self._weight, self._bias)
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(states, self._weight, self._bias, "none", [], "")
+        return product
+
+
+@dataclass(frozen=True, slots=True)
+class _Norm:
     weight: Tensor
     bias: Tensor
+    epsilon: float
 
-    def linear(self, states: Tensor) -> Tensor:
-        return F.linear(states, self.weight, self.bias)
-
-    def norm(self, states: Tensor, epsilon: float) -> Tensor:
-        return F.layer_norm(states, self.weight.shape, self.weight, self.bias, epsilon)
+    def __call__(self, states: Tensor) -> Tensor:
+        return F.layer_norm(states, self.weight.shape, self.weight, self.bias, self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    query_key_value: _Affine
-    attended: _Affine
-    attended_norm: _Affine
-    widened: _Affine
-    narrowed: _Affine
-    narrowed_norm: _Affine
+    query_key_value: _Linear
+    attended: _Linear
+    attended_norm: _Norm
+    widened: _Linear
+    narrowed: _Linear
+    narrowed_norm: _Norm
 
 
 class Bert:
@@ -63,7 +74,7 @@ class Bert:
     def __init__(self, config: BertConfig, weights: Mapping[str, Tensor]) -> None:
         """Weights under their names in a checkpoint. Raises ValueError for one that is missing or of another shape."""
         self.config = config
-        take = _Checkpoint(weights)
+        take = _Checkpoint(weights, config.layer_norm_eps)
         dim = config.hidden_size
         self._words = take.tensor("embeddings.word_embeddings.weight", config.vocab_size, dim)
         positions = take.tensor("embeddings.position_embeddings.weight", config.max_position_embeddings, dim)
@@ -71,7 +82,7 @@ class Bert:
         self._positions = (
             positions + take.tensor("embeddings.token_type_embeddings.weight", config.type_vocab_size, dim)[0]
         )
-        self._norm = take.affine("embeddings.LayerNorm", dim)
+        self._norm = take.norm("embeddings.LayerNorm", dim)
         self._layers = [_layer(take, f"encoder.layer.{i}", config) for i in range(config.num_hidden_layers)]
 
     def mean_states(self, texts: Sequence[Sequence[int]]) -> Tensor:
@@ -81,13 +92,13 @@ class Bert:
             ids = torch.tensor([token for ids in texts for token in ids])
             places = torch.cat([torch.arange(length) for length in lengths])
             runs = [(len(list(run)), length) for length, run in groupby(lengths)]
-            epsilon = self.config.layer_norm_eps
-            states = self._norm.norm(self._words[ids] + self._positions[places], epsilon)  # (tokens, dim)
+            states = self._norm(self._words[ids] + self._positions[places])  # (tokens, dim)
+            # In place where it may be: fresh memory for every result costs a tenth of the time.
             for layer in self._layers:
-                mixed = layer.attended.linear(self._attention(layer.query_key_value.linear(states), runs))
-                states = layer.attended_norm.norm(mixed + states, epsilon)
-                wide = F.gelu(layer.widened.linear(states))  # (tokens, intermediate_size)
-                states = layer.narrowed_norm.norm(layer.narrowed.linear(wide) + states, epsilon)
+                mixed = layer.attended(self._attention(layer.query_key_value(states), runs))
+                states = layer.attended_norm(mixed.add_(states))
+                wide = torch.ops.aten.gelu_(layer.widened(states))  # (tokens, intermediate_size)
+                states = layer.narrowed_norm(layer.narrowed(wide).add_(states))
             blocks = torch.split(states, [count * length for count, length in runs])
             means = [b.view(count, length, -1).mean(1) for b, (count, length) in zip(blocks, runs, strict=True)]
             return torch.cat(means)
@@ -107,6 +118,7 @@ class Bert:
 @dataclass(frozen=True, slots=True)
 class _Checkpoint:
     weights: Mapping[str, Tensor]
+    epsilon: float
 
     def tensor(self, name: str, *shape: int) -> Tensor:
         found = self.weights.get(name)
@@ -116,18 +128,22 @@ class _Checkpoint:
             raise ValueError(f"{name} has shape {tuple(found.shape)}, expected {shape}")
         return found.float()
 
-    def affine(self, name: str, *shape: int) -> _Affine:
-        return _Affine(self.tensor(f"{name}.weight", *shape), self.tensor(f"{name}.bias", shape[0]))
+    def linear(self, names: Sequence[str], outputs: int, inputs: int) -> _Linear:
+        """One layer of several that read the same states, outputs side by side."""
+        weights = [self.tensor(f"{name}.weight", outputs, inputs) for name in names]
+        return _Linear(torch.cat(weights), torch.cat([self.tensor(f"{name}.bias", outputs) for name in names]))
+
+    def norm(self, name: str, dim: int) -> _Norm:
+        return _Norm(self.tensor(f"{name}.weight", dim), self.tensor(f"{name}.bias", dim), self.epsilon)
 
 
 def _layer(take: _Checkpoint, name: str, config: BertConfig) -> _Layer:
     dim, wide = config.hidden_size, config.intermediate_size
-    parts = [take.affine(f"{name}.attention.self.{part}", dim, dim) for part in ("query", "key", "value")]
     return _Layer(
-        query_key_value=_Affine(torch.cat([p.weight for p in parts]), torch.cat([p.bias for p in parts])),
-        attended=take.affine(f"{name}.attention.output.dense", dim, dim),
-        attended_norm=take.affine(f"{name}.attention.output.LayerNorm", dim),
-        widened=take.affine(f"{name}.intermediate.dense", wide, dim),
-        narrowed=take.affine(f"{name}.output.dense", dim, wide),
-        narrowed_norm=take.affine(f"{name}.output.LayerNorm", dim),
+        query_key_value=take.linear([f"{name}.attention.self.{part}" for part in ("query", "key", "value")], dim, dim),
+        attended=take.linear([f"{name}.attention.output.dense"], dim, dim),
+        attended_norm=take.norm(f"{name}.attention.output.LayerNorm", dim),
+        widened=take.linear([f"{name}.intermediate.dense"], wide, dim),
+        narrowed=take.linear([f"{name}.output.dense"], dim, wide),
+        narrowed_norm=take.norm(f"{name}.output.LayerNorm", dim),
     )

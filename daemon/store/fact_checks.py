@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import class_row, dict_row, scalar_row
 
-from daemon.intake.record import FactCheckRecord, Rejected
+from daemon.intake.record import FactCheckRecord, RawFactCheck, Rejected
 from daemon.store.statements import statements
 from domain.fact_check import FactCheck, Verdict
 from domain.ids import FactCheckId
@@ -26,24 +26,21 @@ class Upserted:
 
 
 @dataclass(frozen=True, slots=True)
-class UnpreparedRow:
-    """A row as whoever wrote it left it."""
+class UncleanRow:
+    """A row as another system left it."""
 
     id: int
     key: str | None
-    url: str | None
+    flags: tuple[str, ...]
+    raw: RawFactCheck
+
+
+@dataclass(frozen=True, slots=True)
+class UnpreparedRow:
+    id: int
     claim: str
     title: str
-    body: str
-    publisher: str
-    author: str
-    language: str
-    rating_given: str
-    rating_value: str | None
-    rating_best: str | None
-    rating_worst: str | None
-    rating_flags: list[str]
-    published_at: datetime | None
+    language: str  # empty: to be found out
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +56,7 @@ def upsert(conn: psycopg.Connection, records: Sequence[FactCheckRecord]) -> Upse
     """Write records in order; later ones of the same key win and keep the earlier wording as a version."""
     if not records:
         return Upserted(0, 0, 0)
+    _announce(conn, "import")
     added = changed = 0
     with conn.cursor() as cursor:
         cursor.executemany(statements(_SQL)["upsert"], [_values(record) for record in records], returning=True)
@@ -79,9 +77,15 @@ def keep_aside(conn: psycopg.Connection, rejected: Iterable[Rejected]) -> None:
         cursor.executemany(statements(_SQL)["quarantine"], [asdict(r) for r in rejected])
 
 
-def unprepared(conn: psycopg.Connection, limit: int) -> list[UnpreparedRow]:
-    with conn.cursor(row_factory=class_row(UnpreparedRow)) as cursor:
-        return cursor.execute(statements(_SQL)["unprepared"], {"limit": limit}).fetchall()
+def unclean(conn: psycopg.Connection, limit: int) -> list[UncleanRow]:
+    with conn.cursor(row_factory=dict_row) as cursor:
+        return [_unclean_row(row) for row in cursor.execute(statements(_SQL)["unclean"], {"limit": limit})]
+
+
+def _unclean_row(row: dict[str, Any]) -> UncleanRow:
+    published_at = row.pop("published_at")
+    row_id, key, flags = row.pop("id"), row.pop("key"), tuple(row.pop("flags"))
+    return UncleanRow(row_id, key, flags, RawFactCheck(**row, published_at=str(published_at or "")))
 
 
 def id_of_key(conn: psycopg.Connection, key: str, *, except_id: int) -> int | None:
@@ -93,23 +97,40 @@ def id_of_key(conn: psycopg.Connection, key: str, *, except_id: int) -> int | No
         return found
 
 
-def store_prepared(
-    conn: psycopg.Connection, rows: Sequence[tuple[int, FactCheckRecord]], vectors: NDArray[np.float32], *,
-    encoder: str, now: datetime,
-) -> None:  # fmt: skip
-    """Write cleaned rows with their embeddings; part of a transaction of its own."""
-    conn.execute(statements(_SQL)["announce_preparing"])
-    values = [
-        _values(record) | {"id": row_id, "embedding": vector if vector.any() else None, "encoder": encoder, "now": now}
-        for (row_id, record), vector in zip(rows, vectors, strict=True)
-    ]
+def store_cleaned(conn: psycopg.Connection, rows: Iterable[tuple[int, FactCheckRecord]]) -> None:
+    _announce(conn, "cleaning")
     with conn.cursor() as cursor:
-        cursor.executemany(statements(_SQL)["store_prepared"], values)
+        cursor.executemany(
+            statements(_SQL)["store_cleaned"], [_values(record) | {"id": row_id} for row_id, record in rows]
+        )
 
 
 def set_aside(conn: psycopg.Connection, row_id: int, reason: str) -> None:
-    conn.execute(statements(_SQL)["announce_preparing"])
+    _announce(conn, "cleaning")
     conn.execute(statements(_SQL)["set_aside"], {"id": row_id, "reason": reason})
+
+
+def _announce(conn: psycopg.Connection, writer: Literal["import", "cleaning"]) -> None:
+    conn.execute(statements(_SQL)["announce_writer"], {"writer": writer})
+
+
+def unprepared(conn: psycopg.Connection, limit: int) -> list[UnpreparedRow]:
+    with conn.cursor(row_factory=class_row(UnpreparedRow)) as cursor:
+        return cursor.execute(statements(_SQL)["unprepared"], {"limit": limit}).fetchall()
+
+
+def store_prepared(
+    conn: psycopg.Connection, rows: Sequence[UnpreparedRow], vectors: NDArray[np.float32], *,
+    encoder: str, now: datetime,
+) -> None:  # fmt: skip
+    """Write language and embedding of each row; one whose claim has changed since is left to the next turn."""
+    values = [
+        {"id": row.id, "claim": row.claim, "language": row.language, "embedding": vector if vector.any() else None,
+         "encoder": encoder, "now": now}
+        for row, vector in zip(rows, vectors, strict=True)
+    ]  # fmt: skip
+    with conn.cursor() as cursor:
+        cursor.executemany(statements(_SQL)["store_prepared"], values)
 
 
 def state(conn: psycopg.Connection) -> tuple[int, datetime | None]:

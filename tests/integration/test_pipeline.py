@@ -186,6 +186,20 @@ def test_rows_that_another_system_writes_are_cleaned_embedded_and_watched(servic
     assert kept == [("fact_checks", "claim")]
 
 
+def test_a_wording_that_another_system_puts_over_an_imported_one_is_cleaned_as_well(service: Service) -> None:
+    run_until_idle(service)
+    with service.database.connection() as conn:
+        (row_id, before) = conn.execute("SELECT id, embedding FROM fact_checks ORDER BY id LIMIT 1").fetchone() or ()
+        conn.execute("UPDATE fact_checks SET claim = '<b>Ducks&nbsp;vote</b>' WHERE id = %s", [row_id])
+    run_until_idle(service)
+    with service.database.connection() as conn:
+        found = conn.execute(
+            "SELECT claim, version, clean, prepared_at IS NOT NULL, embedding = %s FROM fact_checks WHERE id = %s",
+            [before, row_id],
+        ).fetchone()
+    assert found == ("Ducks vote", 2, True, True, False)
+
+
 def test_a_corrected_fact_check_keeps_its_old_wording_and_is_not_a_new_claim(
     service: Service, tmp_path: Path, checks_file: Path
 ) -> None:

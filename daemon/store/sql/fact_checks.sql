@@ -3,11 +3,11 @@
 -- record does not give leaves the stored one as it is.
 INSERT INTO fact_checks AS f (
     key, url, claim, title, body, publisher, author, language, rating_given, rating_value, rating_best, rating_worst,
-    rating_score, rating_flags, verdict, published_at, aliases)
+    rating_score, rating_flags, verdict, published_at, aliases, clean)
 VALUES (
     %(key)s, %(url)s, %(claim)s, %(title)s, %(body)s, %(publisher)s, %(author)s, %(language)s, %(rating_given)s,
     %(rating_value)s, %(rating_best)s, %(rating_worst)s, %(rating_score)s, %(rating_flags)s, %(verdict)s,
-    %(published_at)s, %(aliases)s)
+    %(published_at)s, %(aliases)s, true)
 ON CONFLICT (key) DO UPDATE SET
     claim = excluded.claim, title = excluded.title, body = excluded.body, publisher = excluded.publisher,
     author = excluded.author, language = COALESCE(NULLIF(excluded.language, ''), f.language),
@@ -23,24 +23,34 @@ WHERE (f.claim, f.title, f.body, f.publisher, f.author, f.rating_given, f.rating
    OR NOT excluded.aliases <@ f.aliases
 RETURNING xmax = 0 AS inserted;
 
--- name: unprepared
--- Rows that are new or changed, whoever wrote them, oldest first.
-SELECT id, key, url, claim, title, body, publisher, author, language, rating_given, rating_value, rating_best,
-       rating_worst, rating_flags, published_at
-FROM fact_checks WHERE prepared_at IS NULL AND set_aside IS NULL
+-- name: announce_writer
+-- Tells the version trigger who makes the changes of this transaction: 'import' or 'cleaning'.
+SELECT set_config('claimwatch.writer', %(writer)s, true);
+
+-- name: unclean
+-- New or changed rows that another system wrote, oldest first.
+SELECT id, key, rating_flags AS flags, COALESCE(url, '') AS url, claim, title, body, publisher, author, language,
+       rating_given AS rating, COALESCE(rating_value, '') AS rating_value, COALESCE(rating_best, '') AS rating_best,
+       COALESCE(rating_worst, '') AS rating_worst, published_at
+FROM fact_checks WHERE NOT clean AND prepared_at IS NULL AND set_aside IS NULL
 ORDER BY id LIMIT %(limit)s;
 
--- name: announce_preparing
--- Tells the version trigger that what follows in this transaction is cleaning, no new wording.
-SELECT set_config('claimwatch.preparing', 'on', true);
-
--- name: store_prepared
--- A cleaned row with its embedding.
+-- name: store_cleaned
 UPDATE fact_checks SET
     key = %(key)s, url = %(url)s, claim = %(claim)s, title = %(title)s, body = %(body)s, publisher = %(publisher)s,
     language = %(language)s, rating_score = %(rating_score)s, rating_flags = %(rating_flags)s, verdict = %(verdict)s,
-    published_at = %(published_at)s, embedding = %(embedding)s, encoder = %(encoder)s, prepared_at = %(now)s
+    published_at = %(published_at)s, clean = true
 WHERE id = %(id)s;
+
+-- name: unprepared
+-- Clean rows that are new or changed, whoever wrote them, oldest first.
+SELECT id, claim, title, language FROM fact_checks WHERE clean AND prepared_at IS NULL AND set_aside IS NULL
+ORDER BY id LIMIT %(limit)s;
+
+-- name: store_prepared
+UPDATE fact_checks SET
+    language = %(language)s, embedding = %(embedding)s, encoder = %(encoder)s, prepared_at = %(now)s
+WHERE id = %(id)s AND clean AND claim = %(claim)s;
 
 -- name: id_of_key
 SELECT id FROM fact_checks WHERE key = %(key)s AND id <> %(except_id)s;
