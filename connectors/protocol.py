@@ -3,17 +3,33 @@
 A connector is sent queries of its own `kind`. Pages come newest first (boolean) or best first (ranked, dense); a page
 without a cursor is the last. An empty page means that nothing matched; a search that could not be carried out raises
 `SearchFailed` with one of the four other outcomes, so that a failure is never taken for "no results". A record that
-cannot be read becomes a notice of its page and never stops the rest.
+cannot be read becomes a notice of its page and never stops the rest. A connector never waits for longer than its
+time-outs: what it must wait for is the `until` of the outcome.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
+from domain.clock import Clock
 from domain.outcome import BudgetUsedUp, NotPermitted, RateLimited, Unavailable
 from domain.post import Post
 from domain.query import EndpointKind, Query
+from domain.search_index import SearchIndex
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorContext:
+    """What a connector is given besides its options: its name in the settings, the key of authors' pseudonyms, a folder
+    that it may keep a login in, and a maker of empty indexes for those that search their own texts."""
+
+    name: str
+    salt: str
+    clock: Clock
+    folder: Path
+    index_for: Callable[[EndpointKind], SearchIndex]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +42,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class CompiledQuery:
-    """A query in the platform's own syntax; `query` keeps what it means, `notes` what compiling had to change."""
+    """A query in the platform's own syntax; `query` is what it means, its trail goes on with what compiling changed."""
 
     syntax: str
     query: Query
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +60,25 @@ class Estimate:
 class Page:
     posts: tuple[Post, ...]
     cursor: str | None = None
-    spent: int = 0  # units of the connector's budget
     notices: tuple[str, ...] = ()
+    incomplete: str = ""  # of a last page: why there is more that the platform does not give
+    gone: tuple[str, ...] = ()  # ids of posts that the platform says were removed
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     page_size: int
+    smallest_page: int = 1
     query_characters: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """In micro-dollars (a millionth). A post is charged once a UTC day; a failed request costs nothing."""
+
+    post: int = 0
+    request: int = 0
+    estimate: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +86,10 @@ class Policy:
     """The platform's rules, enforced by the code that keeps, mails and learns from posts."""
 
     may_train: bool
-    keep_days: int | None
-    recheck_hours: int | None
+    keep_days: int | None  # None: for as long as the fact-check is kept
+    recheck_hours: int | None  # posts are asked for again so often, and go if they are gone; None: never
     quote_characters: int | None  # at most so much of a post in a mail; None: all of it
+    may_export_text: bool = True  # else exports hold ids and links only
 
 
 class SearchFailed(Exception):
@@ -84,12 +111,23 @@ class Connector(Protocol):
     def limits(self) -> Limits: ...
 
     @property
+    def prices(self) -> Prices: ...
+
+    @property
     def policy(self) -> Policy: ...
 
     def compile(self, query: Query) -> list[CompiledQuery]: ...
 
     def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate: ...
 
-    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page: ...
+    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
+        """A page of at most `most` posts (None: the page size); `most` is never below the smallest page."""
+        ...
 
-    def gone(self, ids: Sequence[str]) -> set[str]: ...
+    def gone(self, ids: Sequence[str]) -> set[str]:
+        """Those of the posts that are no longer to be had. Raises SearchFailed where it could not be asked."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections; the connector is not used again."""
+        ...

@@ -6,12 +6,10 @@ Truth is in Postgres: a job that runs twice, late or after a restart finds what 
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
 from contextlib import suppress
 
 import psycopg
 from procrastinate import App, PsycopgConnector, exceptions
-from procrastinate.tasks import Task
 
 from daemon import digest, outbox, pipeline, preparation
 from daemon.delivery import Postman
@@ -32,16 +30,12 @@ class Jobs:
         self._service = service
         self._postman = postman
         self._app = App(connector=PsycopgConnector(conninfo=service.database.dsn))
-        self._prepare = self._task("prepare", lambda: preparation.prepare(service))
-        self._mail = self._task("send outbox", lambda: outbox.send_outbox(service, postman))
-        self._search = self._app.task(name="search watch", pass_context=False)(self._search_watch)
-        self._digest = self._app.task(name="make digest", pass_context=False)(self._make_digest)
-
-    def _task(self, name: str, work: Callable[[], object]) -> "Task[[], None, []]":
-        def run() -> None:
-            work()
-
-        return self._app.task(name=name)(run)
+        # Jobs are put in through an app of its own: the other one may be open for the worker's event loop.
+        self._queue = App(connector=PsycopgConnector(conninfo=service.database.dsn))
+        self._app.task(name="prepare")(self._prepare)
+        self._app.task(name="send outbox")(self._send_outbox)
+        self._app.task(name="search watch")(self._search_watch)
+        self._app.task(name="make digest")(self._make_digest)
 
     def tick(self) -> int:
         """Put whatever is due into the queue, each thing once, also when several processes tick; jobs made."""
@@ -54,13 +48,14 @@ class Jobs:
     def _defer_due(self, conn: psycopg.Connection) -> int:
         now, made = self._service.clock(), 0
         if fact_checks.counts(conn)["unprepared"]:
-            made += _defer(self._prepare, conn, "prepare")
-        for watch in watches.due(conn, now=now, limit=_WATCHES_PER_TICK):
-            made += _defer(self._search, conn, f"watch-{watch}", watch=watch)
+            made += self._defer("prepare", conn, "prepare")
+        due = watches.due(conn, now=now, limit=_WATCHES_PER_TICK) if self._service.connectors else []
+        for watch in due:
+            made += self._defer("search watch", conn, f"watch-{watch}", watch=watch)
         for subscription in mailing.due_subscriptions(conn, now):
-            made += _defer(self._digest, conn, f"digest-{subscription}", subscription=subscription)
+            made += self._defer("make digest", conn, f"digest-{subscription}", subscription=subscription)
         if mailing.any_pending(conn, now):
-            made += _defer(self._mail, conn, "outbox")
+            made += self._defer("send outbox", conn, "outbox")
         return made
 
     def work(self, *, until_empty: bool) -> None:
@@ -83,18 +78,25 @@ class Jobs:
             with suppress(asyncio.CancelledError):
                 await worker
 
+    def _prepare(self) -> None:
+        preparation.prepare(self._service)
+
+    def _send_outbox(self) -> None:
+        outbox.send_outbox(self._service, self._postman)
+
     def _search_watch(self, *, watch: int) -> None:
         try:
             pipeline.search_watch(self._service, watch)
         except Exception:
             # Later, before it is reported: one claim that breaks must not be tried in a loop nor hold up the rest.
             with self._service.database.connection() as conn:
-                watches.postpone(conn, watch, next_due=self._service.clock() + retry_delay(1))
+                delay = retry_delay(watches.failures(conn, watch))
+                watches.postpone(conn, watch, next_due=self._service.clock() + delay)
             raise
 
     def _make_digest(self, *, subscription: int) -> None:
         digest.make_digest(self._service, subscription)
-        outbox.send_outbox(self._service, self._postman)
+        self._send_outbox()
 
     def _free_stalled(self) -> None:
         """Give jobs back whose worker is gone: its row is missing, or its heartbeat is old."""
@@ -109,12 +111,11 @@ class Jobs:
                 logger.warning("job recovered", extra={"action": "recover", "task": job.task_name, "job": job.id})
                 await app.job_manager.retry_job(job)
 
-
-def _defer(task: "Task[..., None, ...]", conn: psycopg.Connection, key: str, **arguments: int) -> int:
-    """One job of a kind at a time: `lock` keeps two from running together, `queueing_lock` from waiting together."""
-    try:
-        with conn.transaction():
-            task.configure(connection=conn, lock=key, queueing_lock=key).defer(**arguments)
-    except exceptions.AlreadyEnqueued:
-        return 0
-    return 1
+    def _defer(self, task: str, conn: psycopg.Connection, key: str, **arguments: int) -> int:
+        """One job of a kind at a time: `lock` keeps two from running together, `queueing_lock` from waiting together."""
+        try:
+            with conn.transaction():
+                self._queue.configure_task(task, connection=conn, lock=key, queueing_lock=key).defer(**arguments)
+        except exceptions.AlreadyEnqueued:
+            return 0
+        return 1

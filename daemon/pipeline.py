@@ -5,128 +5,165 @@ watch the end of the window that is being searched. Killed at any point and run 
 """
 
 import logging
-import string
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
 from connectors.protocol import CompiledQuery, Connector, SearchFailed, Window
+from daemon.fetching import Fetched, fetch_page
 from daemon.schedule import next_search, retry_delay
 from daemon.service import Service
-from daemon.store import searches, watches
-from daemon.store.watches import DueWatch
+from daemon.store import posts, searches, spending, watches
+from daemon.store.outcomes import Failure
+from daemon.store.watches import DueWatch, WordRules
 from domain.ids import PostId
 from domain.match import MatchReason
-from domain.outcome import Found, Outcome
+from domain.outcome import Found, Outcome, RateLimited, Unavailable
 from domain.query import Arm, EndpointKind, Query, all_words_query, text_query
 from models.ranking.matcher import PostText
 from models.rewriting.policy import History, QueryResult
+from models.rewriting.words import words
 
 logger = logging.getLogger(__name__)
 
 _MATCH_BATCH = 256  # posts
+_MOST_EMPTY_PAGES = 10  # in a row
+_MOST_ATTEMPTS = 6  # of a run, before the watch goes on to its next one
 
 
 def search_watch(service: Service, watch_id: int) -> None:
     """Search a due watch on every connector, match what comes back, and set when it is due again."""
     with service.database.connection() as conn:
         watch = watches.begin(conn, watch_id, now=service.clock())
-    if watch is None:
+    if watch is None or not service.connectors:
         return
     with structlog.contextvars.bound_contextvars(claim=watch.key):
-        complete = all([_search_claim(service, watch, connector) for connector in service.connectors.values()])
-        _finish(service, watch, complete=complete)
+        failed = [failure for c in service.connectors.values() for failure in _search_connector(service, watch, c)]
+        _finish(service, watch, failed)
 
 
-def _search_claim(service: Service, watch: DueWatch, connector: Connector) -> bool:
-    """Run the policy's queries one after another; whether all of them were carried out."""
+def _search_connector(service: Service, watch: DueWatch, connector: Connector) -> list[Failure]:
+    """Run the policy's queries one after another; what kept any of them from being carried out."""
     with service.database.connection() as conn:
+        searched_to = watches.searched_to(conn, watch.id, connector.name)
         rules = watches.rules(conn, watch.id)
-    rewriter = service.rewriter(connector, watch.language)
-    claim = replace(watch.as_claim, text=_without(watch.claim, rules.banned))
-    window = _window(service, watch)
+    if searched_to == watch.run_until:  # an earlier attempt of this run came to its end here
+        return []
+    window = _window(service, watch, searched_to)
+    failed: list[Failure] = []
     history: History = ()
-    for pinned in rules.pinned:
-        history += (_run_query(service, watch, connector, _pinned_query(connector.kind, pinned), window),)
-    for _ in range(service.settings.search.queries_per_claim):
-        query = rewriter.next(claim, history)
-        if query is None:
-            break
-        history += (_run_query(service, watch, connector, query, window),)
-    return all(result.carried_out for result in history)
+    while query := _next_query(service, watch, connector, rules, history):
+        result, failures = _run_query(service, watch, connector, query, window)
+        history, failed = (*history, result), failed + failures
+        if any(not isinstance(failure, Unavailable) for failure in failures):
+            break  # the next query would fare the same
+    if not failed:
+        with service.database.connection() as conn:
+            watches.advance(conn, watch.id, connector.name, watch.run_until)
+    return failed
+
+
+def _next_query(
+    service: Service, watch: DueWatch, connector: Connector, rules: WordRules, history: History
+) -> Query | None:
+    """A person's queries, then the policy's, each decided on what those before it brought; None: enough."""
+    if len(history) < len(rules.pinned):
+        return _pinned_query(connector.kind, rules.pinned[len(history)])
+    if len(history) == len(rules.pinned) + service.settings.search.queries_per_claim:
+        return None
+    claim = replace(watch.as_claim, text=_without(watch.claim, rules.banned))
+    return service.rewriter(connector, watch.language).next(claim, history)
 
 
 def _without(text: str, banned: frozenset[str]) -> str:
-    return " ".join(word for word in text.split() if word.strip(string.punctuation).lower() not in banned)
+    """The text less the words that a person banned, whatever signs stand around them."""
+    unwanted = {found for ban in banned for found in words(ban.lower())}
+    return " ".join(part for part in text.split() if not unwanted.intersection(words(part.lower())))
 
 
-def _window(service: Service, watch: DueWatch) -> Window:
+def _window(service: Service, watch: DueWatch, searched_to: datetime | None) -> Window:
     """From the last search, with an overlap for posts that a platform indexes late; at first the whole look-back."""
     settings = service.settings.search
     since = watch.run_until - timedelta(days=settings.lookback_days)
-    if watch.searched_to:
-        since = max(since, watch.searched_to - timedelta(minutes=settings.overlap_minutes))
+    if searched_to:
+        since = max(since, searched_to - timedelta(minutes=settings.overlap_minutes))
     return Window(since, watch.run_until)
 
 
-def _pinned_query(kind: EndpointKind, words: str) -> Query:
-    make = all_words_query(tuple(words.split()), policy="pinned") if kind is EndpointKind.BOOLEAN else None
-    query = make or text_query(kind, words, policy="pinned")
-    return Query(query.kind, query.groups, query.policy, query.trail, Arm.PINNED)
+def _pinned_query(kind: EndpointKind, pinned: str) -> Query:
+    make = all_words_query(tuple(pinned.split()), policy="pinned") if kind is EndpointKind.BOOLEAN else None
+    query = make or text_query(kind, pinned, policy="pinned")
+    return replace(query, arm=Arm.PINNED)
 
 
-def _run_query(service: Service, watch: DueWatch, connector: Connector, query: Query, window: Window) -> QueryResult:
+def _run_query(
+    service: Service, watch: DueWatch, connector: Connector, query: Query, window: Window
+) -> tuple[QueryResult, list[Failure]]:
     with service.database.connection() as conn:
         query_id = searches.record_query(conn, watch.id, connector.name, query)
-    done = [_run_search(service, connector, query_id, compiled, window) for compiled in connector.compile(query)]
+    done = [_run_search(service, watch, connector, query_id, one, window) for one in connector.compile(query)]
+    failures = [outcome for _, outcome in done if not isinstance(outcome, Found)]
     with service.database.connection() as conn:
         brought = searches.brought(conn, [search for search, _ in done], watch.id, watch.fact_check_id)
-    carried_out = all(outcome == "found" for _, outcome in done)
-    return QueryResult(query, brought.posts_read, brought.new_posts, brought.confidences, carried_out)
+    result = QueryResult(query, brought.posts_read, brought.new_posts, brought.confidences, not failures)
+    return result, failures
 
 
 def _run_search(
-    service: Service, connector: Connector, query_id: int, compiled: CompiledQuery, window: Window
-) -> tuple[int, str]:
+    service: Service, watch: DueWatch, connector: Connector, query_id: int, compiled: CompiledQuery, window: Window
+) -> tuple[int, Outcome]:
     """Read pages from where the search stands until it ends; its id and outcome."""
     with service.database.connection() as conn:
-        search = searches.open_search(
-            conn, query_id, compiled.syntax, since=window.since, until=window.until, now=service.clock()
-        )
-    if search.outcome:
-        return search.id, search.outcome
-    outcome = _read_pages(service, connector, search, compiled, window)
+        search = searches.open_search(conn, query_id, compiled, window, now=service.clock())
+    if search.is_done:
+        return search.id, Found(search.posts)
+    outcome = _read_pages(service, watch, connector, search, compiled, window)
     match_posts(service, None)
     with service.database.connection() as conn:
         searches.close_search(conn, search.id, outcome, now=service.clock())
-    logger.info("search done", extra={"action": "search", "connector": connector.name, "outcome": str(outcome)})
-    return search.id, "found" if isinstance(outcome, Found) else "failed"
+    logger.debug(
+        "search done",
+        extra={"action": "search", "connector": connector.name, "query": compiled.syntax, "outcome": str(outcome)},
+    )
+    return search.id, outcome
 
 
 def _read_pages(
-    service: Service, connector: Connector, search: searches.OpenSearch, compiled: CompiledQuery, window: Window
-) -> Outcome:
-    cursor, read, first = search.cursor, search.posts, search.cursor is None and search.posts == 0
+    service: Service, watch: DueWatch, connector: Connector, search: searches.OpenSearch, compiled: CompiledQuery,
+    window: Window,
+) -> Outcome:  # fmt: skip
+    cursor, read, empty = search.cursor, search.posts, 0
+    seen: set[str | None] = set()
+    first = cursor is None and read == 0
     while first or (cursor and read < service.settings.search.reads_per_query):
         first = False
         try:
-            page = connector.search(compiled, window, cursor)
+            fetched = fetch_page(service, connector, watch.id, compiled, window, cursor)
         except SearchFailed as exc:
             return exc.outcome
-        with service.database.connection() as conn:
-            ids = searches.save_page(
-                conn,
-                search.id,
-                page.posts,
-                cursor=page.cursor,
-                spent=page.spent,
-                notices=page.notices,
-                now=service.clock(),
-            )
-        match_posts(service, ids)
-        cursor, read = page.cursor, read + len(page.posts)
-    return Found(read, complete=cursor is None)
+        page = fetched.page
+        read = _store(service, connector, search.id, fetched)
+        seen.add(cursor)
+        empty = 0 if page.posts else empty + 1
+        if page.cursor is None:
+            return Found(read, page.incomplete)
+        if page.cursor in seen or empty == _MOST_EMPTY_PAGES:
+            return Found(read, "the platform gave the same page, or empty ones, again and again")
+        cursor = page.cursor
+    return Found(read)
+
+
+def _store(service: Service, connector: Connector, search: int, fetched: Fetched) -> int:
+    """Store a page and what it cost, then match its posts; how many posts the search has read."""
+    page, now = fetched.page, service.clock()
+    with service.database.connection() as conn:
+        ids = searches.save_page(conn, search, page, connector=connector.name, now=now)
+        cost = spending.settle(conn, fetched.reservation, ids, connector.prices)
+        read = searches.add_spent(conn, search, cost)
+        posts.purge(conn, connector.name, page.gone, now=now)
+    match_posts(service, ids)
+    return read
 
 
 def match_posts(service: Service, ids: list[PostId] | None) -> int:
@@ -139,32 +176,33 @@ def match_posts(service: Service, ids: list[PostId] | None) -> int:
 
 def _match_batch(service: Service, ids: list[PostId] | None) -> int:
     with service.database.connection() as conn:
-        posts = searches.unmatched(conn, ids, _MATCH_BATCH)
-        if not posts:
+        waiting = searches.unmatched(conn, ids, _MATCH_BATCH)
+        if not waiting:
             return 0
-        results = service.matcher(conn).match([PostText(post.text, tuple(post.links)) for post in posts])
+        results = service.matcher(conn).match([PostText(post.text, tuple(post.links)) for post in waiting])
         threshold, now = service.settings.match.keep_above, service.clock()
-        for post, result in zip(posts, results, strict=True):
+        for post, result in zip(waiting, results, strict=True):
             kept = [match for match in result.matches if match.confidence >= threshold]
             why = MatchReason.NONE_FITS if result.matches and not kept else result.why
             searches.save_matches(conn, post.id, kept, why=why, language=result.language, now=now)
-    return len(posts)
+    return len(waiting)
 
 
-def _finish(service: Service, watch: DueWatch, *, complete: bool) -> None:
+def _finish(service: Service, watch: DueWatch, failed: list[Failure]) -> None:
+    """End the run, or put off what is worth another attempt: a budget or a permission will not be there in minutes."""
     now = service.clock()
+    retries = [
+        failure.until if isinstance(failure, RateLimited) else now + retry_delay(watch.failures)
+        for failure in failed
+        if isinstance(failure, RateLimited | Unavailable)
+    ]
     with service.database.connection() as conn:
-        if not complete:
-            watches.postpone(conn, watch.id, next_due=now + retry_delay(watch.failures))
+        if retries and watch.failures < _MOST_ATTEMPTS:
+            watches.postpone(conn, watch.id, next_due=max(now, min(retries)))
             return
         interval = timedelta(seconds=watch.interval_s)
         fresh = searches.fresh_matches(conn, watch.id, watch.fact_check_id, until=watch.run_until)
         following = next_search(interval, fresh, service.settings.watch)
-        watches.finish(
-            conn,
-            watch.id,
-            next_due=now + following.interval,
-            interval=following.interval,
-            why=following.why,
-            complete=True,
-        )
+        next_due = max(now, watch.run_until + following.interval)
+        watches.finish(conn, watch.id, next_due=next_due, interval=following.interval, why=following.why)
+    logger.info("claim searched", extra={"action": "search", "fresh": fresh, "failed": [str(f) for f in failed]})

@@ -25,17 +25,27 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 @dataclass
 class Service:
-    """Models load at first use, so that a light command stays light."""
+    """Connectors open and models load at first use, so that a light command stays light."""
 
     settings: Settings
     clock: Clock
     database: Database
-    connectors: Mapping[str, Connector]
+    open_connectors: Callable[["Service"], Mapping[str, Connector]]
     load_encoder: Callable[[], Encoder]
     build_matcher: Callable[[fact_checks.StoredFactChecks, Encoder], "Matcher"]
     build_rewriter: Callable[["Service", Connector, str], Rewriter]
     _matcher: tuple[object, "Matcher"] | None = field(default=None, repr=False)
     _rewriters: dict[tuple[str, str], Rewriter] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def connectors(self) -> Mapping[str, Connector]:
+        """The search endpoints that are set up, by name."""
+        return self.open_connectors(self)
+
+    def close(self) -> None:
+        """Let go of what was opened, the database aside."""
+        for connector in vars(self).get("connectors", {}).values():
+            connector.close()
 
     @cached_property
     def encoder(self) -> Encoder:

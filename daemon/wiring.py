@@ -1,20 +1,25 @@
 """Joins the parts: connectors get their index, the matcher its fact-checks, the policies their statistics."""
 
+import logging
+import os
 import secrets
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from connectors.protocol import Connector
+from connectors.protocol import Connector, ConnectorContext
+from connectors.unusable import UnusableConnector
 from daemon.database import open_database, writable_home
 from daemon.delivery import Postman, postman
 from daemon.service import Encode, Service
 from daemon.settings import ConnectorSettings, Settings
 from daemon.store import fact_checks
 from domain.clock import Clock, system_clock
-from domain.errors import BadSetting
+from domain.errors import BadInput, BadSetting
 from domain.query import EndpointKind
 from domain.search_index import SearchIndex
 from models.backbone import Encoder
@@ -22,6 +27,8 @@ from models.rewriting.policy import Rewriter
 
 if TYPE_CHECKING:
     from models.ranking.matcher import Matcher
+
+logger = logging.getLogger(__name__)
 
 _GROUP = "claimwatch.connectors"
 
@@ -31,36 +38,65 @@ def open_service(settings: Settings, clock: Clock = system_clock) -> Iterator[Se
     """Everything a command works with; closed at the end of the block."""
     with open_database(settings) as database:
         load_encoder = partial(Encoder.load, settings.match.encoder)
-        service = Service(settings, clock, database, {}, load_encoder, build_matcher, build_rewriter)
-        service.connectors = open_connectors(settings, index_for(service.encode))
-        yield service
+        service = Service(settings, clock, database, _open_connectors, load_encoder, build_matcher, build_rewriter)
+        with closing(service):
+            yield service
 
 
-def open_connectors(settings: Settings, make_index: Callable[[EndpointKind], SearchIndex]) -> Mapping[str, Connector]:
-    """The search endpoints of the settings, by name. Raises BadSetting for a type that nothing provides."""
+def _open_connectors(service: Service) -> Mapping[str, Connector]:
+    return open_connectors(service.settings, service.clock, index_for(service.encode))
+
+
+def open_connectors(
+    settings: Settings, clock: Clock, make_index: Callable[[EndpointKind], SearchIndex]
+) -> Mapping[str, Connector]:
+    """The search endpoints of the settings, by name; one that cannot be set up is there and says why at each search."""
     if not settings.connectors:
         return {}
-    salt = _pseudonym_key(settings)
-    return {name: _open_connector(name, given, salt, make_index) for name, given in settings.connectors.items()}
+    folder, salt = writable_home(settings.home), _pseudonym_key(settings)
+    return {
+        name: _usable_or_not(given, ConnectorContext(name, salt, clock, folder, make_index))
+        for name, given in settings.connectors.items()
+    }
 
 
 def _pseudonym_key(settings: Settings) -> str:
     """The secret that keys authors' pseudonyms, made at first use: without it no one can tell who is behind one."""
     path = writable_home(settings.home) / "pseudonym.key"
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(32))
-    return path.read_text()
+    try:
+        if not path.exists():
+            _write_once(path, secrets.token_hex(32))
+        key = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise BadSetting(f"{path} cannot be read ({exc}): put back the key that authors were stored under") from exc
+    if not key:
+        raise BadSetting(f"{path} is empty: put back the key that authors were stored under, or delete the file")
+    return key
 
 
-def _open_connector(
-    name: str, given: ConnectorSettings, salt: str, make_index: Callable[[EndpointKind], SearchIndex]
-) -> Connector:
+def _write_once(path: Path, text: str) -> None:
+    """Whole or not at all, and never over a file that another process has written meanwhile."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".key-") as file:  # readable by its owner alone
+        file.write(text)
+        file.flush()
+        with suppress(FileExistsError):
+            os.link(file.name, path)
+
+
+def _usable_or_not(given: ConnectorSettings, context: ConnectorContext) -> Connector:
+    try:
+        return _open_connector(given, context)
+    except (BadSetting, BadInput) as exc:
+        logger.error("connector unusable", extra={"connector": context.name, "reason": str(exc)})
+        return UnusableConnector(context.name, str(exc))
+
+
+def _open_connector(given: ConnectorSettings, context: ConnectorContext) -> Connector:
     provided = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if given.type not in provided:
         known = ", ".join(sorted(provided))
-        raise BadSetting(f"connectors.{name}.type: there is no connector {given.type!r}: choose one of {known}")
-    connector: Connector = provided[given.type].load()({"name": name, "salt": salt} | given.options, make_index)
+        raise BadSetting(f"connectors.{context.name}.type: there is no connector {given.type!r}: choose one of {known}")
+    connector: Connector = provided[given.type].load()(given.options, context)
     return connector
 
 

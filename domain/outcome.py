@@ -7,10 +7,10 @@ from datetime import datetime
 @dataclass(frozen=True, slots=True)
 class Found:
     count: int
-    complete: bool = True
+    incomplete: str = ""  # why the platform gave no more
 
     def __str__(self) -> str:
-        return f"found {self.count}" + ("" if self.complete else " (incomplete)")
+        return f"found {self.count}" + (f", incomplete: {self.incomplete}" if self.incomplete else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,26 @@
 """A platform made of a file of posts and one of our own indexes: the demo, the papers' setting, a team's archive."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
-from connectors.protocol import CompiledQuery, Connector, Estimate, Limits, Page, Policy, Window
+from pydantic import Field
+
+from connectors.options import Options, read_options
+from connectors.protocol import (
+    CompiledQuery,
+    Connector,
+    ConnectorContext,
+    Estimate,
+    Limits,
+    Page,
+    Policy,
+    Prices,
+    Window,
+)
+from connectors.records import moment
 from connectors.simulated.posts_file import PostsFile, read_posts
-from domain.errors import BadSetting
 from domain.query import EndpointKind, Query
 from domain.search_index import SearchIndex
 from domain.text import one_line
@@ -27,6 +40,7 @@ class SimulatedConnector:
         self.name = name
         self.kind = index.kind
         self.limits = Limits(page_size)
+        self.prices = Prices()
         self.policy = Policy(may_train=True, keep_days=None, recheck_hours=None, quote_characters=None)
         self._posts = {post.platform_id: post for post in file.posts}
         self._notices = _shortened(file.notices)
@@ -42,15 +56,18 @@ class SimulatedConnector:
     def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
         return Estimate(len(self._found(compiled.query, window)), 0)
 
-    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page:
+    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
         start = int(cursor or 0)
-        end = start + self.limits.page_size
+        end = start + min(most or self.limits.page_size, self.limits.page_size)
         ids = self._found(compiled.query, window)
         posts = tuple(self._posts[id_] for id_ in ids[start:end])
-        return Page(posts, str(end) if end < len(ids) else None, len(posts), self._notices if start == 0 else ())
+        return Page(posts, str(end) if end < len(ids) else None, self._notices if start == 0 else ())
 
     def gone(self, ids: Sequence[str]) -> set[str]:
         return set(ids) - set(self._posts)
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
     def _found(self, query: Query, window: Window) -> list[str]:
         """All ids in the window that a search gives, in order."""
@@ -80,39 +97,16 @@ def _shortened(notices: tuple[str, ...]) -> tuple[str, ...]:
     return (*notices[:_MOST_NOTICES], f"and {more} more records of the file") if more > 0 else notices
 
 
-def build(options: Mapping[str, str], index_for: Callable[[EndpointKind], SearchIndex]) -> Connector:
-    """Options: posts (path of the file), kind (boolean, ranked or dense), page_size, undated (a moment).
-
-    Raises BadSetting for an option that is missing or wrong, BadInput for a file that cannot be used.
-    """
-    name = options["name"]
-    if unknown := sorted(set(options) - {"name", "salt", "posts", "kind", "page_size", "undated"}):
-        raise BadSetting(f"connectors.{name}.options.{unknown[0]}: no such option: remove it")
-    if not options.get("posts"):
-        raise BadSetting(f"connectors.{name}.options.posts is missing: give the path of a .jsonl or .csv file of posts")
-    kind, page_size = _kind(name, options.get("kind", "boolean")), _page_size(name, options.get("page_size", "100"))
-    undated = _moment(name, options["undated"]) if options.get("undated") else None
-    file = read_posts(Path(options["posts"]), salt=options["salt"], undated=undated)
-    return SimulatedConnector(name, index_for(kind), file, page_size=page_size)
+class SimulatedOptions(Options):
+    posts: Path
+    kind: EndpointKind = EndpointKind.BOOLEAN
+    page_size: int = Field(100, gt=0)
+    undated: datetime | None = None  # given to posts that have no date
 
 
-def _kind(name: str, given: str) -> EndpointKind:
-    try:
-        return EndpointKind(given)
-    except ValueError as exc:
-        kinds = ", ".join(kind.value for kind in EndpointKind)
-        raise BadSetting(f"connectors.{name}.options.kind: {given!r} is none of {kinds}") from exc
-
-
-def _page_size(name: str, given: str) -> int:
-    if not (given.isascii() and given.isdecimal()) or int(given) == 0:
-        raise BadSetting(f"connectors.{name}.options.page_size: {given!r} is no number of posts above 0")
-    return int(given)
-
-
-def _moment(name: str, given: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(given)
-    except ValueError as exc:
-        raise BadSetting(f"connectors.{name}.options.undated: {given!r} is no ISO 8601 date") from exc
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def build(options: Mapping[str, str], context: ConnectorContext) -> Connector:
+    """Raises BadSetting for an option that is missing or wrong, BadInput for a file that cannot be used."""
+    given = read_options(SimulatedOptions, context.name, options)
+    undated = moment(given.undated) if given.undated else None
+    file = read_posts(given.posts, salt=context.salt, undated=undated)
+    return SimulatedConnector(context.name, context.index_for(given.kind), file, page_size=given.page_size)

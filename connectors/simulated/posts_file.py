@@ -7,17 +7,16 @@ looked at.
 
 import csv
 import gzip
-import hashlib
-import hmac
 import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import count
+from datetime import datetime
+from itertools import count as numbers
 from pathlib import Path
 from typing import Any
 
+from connectors.records import count, moment, pseudonym
 from domain.errors import BadInput
 from domain.post import Post, Reach
 from domain.text import normalise
@@ -25,7 +24,6 @@ from domain.urls import links_in
 
 LONGEST_LINE = 10_000_000  # bytes
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
-_MOST_COUNTED = 2**63 - 1  # what the store can hold
 
 _Record = dict[str, Any] | str  # what is wrong, in words, where it cannot be read
 
@@ -74,7 +72,7 @@ def _records(path: Path) -> Iterator[tuple[int, _Record]]:
 
 def _lines(path: Path) -> Iterator[str]:
     with gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb") as file:
-        for row in count(1):
+        for row in numbers(1):
             line = file.readline(LONGEST_LINE)
             if not line:
                 return
@@ -129,10 +127,10 @@ def _post(record: _Record, salt: str, undated: datetime | None) -> Post:
         text=text,
         created_at=_created_at(record.get("created_at"), undated),
         url=normalise(str(record["url"])) if record.get("url") else None,
-        author=_pseudonym(str(record["author"]), salt) if record.get("author") else None,
+        author=pseudonym(str(record["author"]), salt) if record.get("author") else None,
         links=tuple(dict.fromkeys((*links_in(text), *_links(record.get("links"))))),
         language=_language(record.get("lang") or record.get("language")),
-        reach=Reach(*(_count(record.get(name)) for name in ("likes", "reposts", "replies", "views"))),
+        reach=Reach(*(count(record.get(name)) for name in ("likes", "reposts", "replies", "views"))),
     )
 
 
@@ -146,15 +144,11 @@ def _text(record: Mapping[str, Any], field: str) -> str:
 
 
 def _created_at(value: object, undated: datetime | None) -> datetime:
-    if not value:
-        if undated is None:
-            raise ValueError("it has no created_at")
-        return undated
-    try:
-        moment = datetime.fromisoformat(str(value).strip())
-    except ValueError as exc:
-        raise ValueError(f"its created_at is no ISO 8601 date: {str(value)[:40]!r}") from exc
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if value:
+        return moment(value)
+    if undated is None:
+        raise ValueError("it has no created_at")
+    return undated
 
 
 def _language(value: object) -> str:
@@ -165,18 +159,6 @@ def _language(value: object) -> str:
 def _links(value: object) -> tuple[str, ...]:
     given = value.split() if isinstance(value, str) else value if isinstance(value, list) else []
     return tuple(link for item in given if (link := normalise(str(item))))
-
-
-def _count(value: object) -> int | None:
-    try:
-        number = int(float(str(value)))
-    except (ValueError, OverflowError):
-        return None
-    return number if 0 <= number <= _MOST_COUNTED else None
-
-
-def _pseudonym(author: str, salt: str) -> str:
-    return hmac.new(salt.encode(), normalise(author).encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def _has_nul(value: object) -> bool:

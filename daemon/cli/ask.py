@@ -154,7 +154,7 @@ def _posts_file(service: Service, path: Path, kind: str) -> list[Connector]:
     given = service.settings.model_copy(
         update={"connectors": {"file": ConnectorSettings(type="simulated", options=options)}}
     )
-    return list(open_connectors(given, index_for(service.encode)).values())
+    return list(open_connectors(given, service.clock, index_for(service.encode)).values())
 
 
 def _search(service: Service, connector: Connector, claim: Claim, window: Window) -> list[_Found]:

@@ -9,29 +9,30 @@ import psycopg
 from psycopg.rows import class_row, dict_row, scalar_row
 from psycopg.types.json import Jsonb
 
+from connectors.protocol import CompiledQuery, Page, Window
+from daemon.store.outcomes import name_of
 from daemon.store.statements import statements
 from domain.ids import FactCheckId, PostId, WatchId
 from domain.match import Match, MatchReason
-from domain.outcome import BudgetUsedUp, Found, NotPermitted, Outcome, RateLimited, Unavailable
+from domain.outcome import Found, Outcome
 from domain.post import Post
 from domain.query import Query
 
 _SQL = "searches"
-_OUTCOMES: dict[type, str] = {
-    Found: "found", RateLimited: "rate_limited", BudgetUsedUp: "budget_used_up", NotPermitted: "not_permitted",
-    Unavailable: "unavailable",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSearch:
-    """A search and how far it came; `outcome` is None while it goes on."""
+    """A search and how far it came; one that failed is taken up again where it stopped."""
 
     id: int
     cursor: str | None
     outcome: str | None
     posts: int
-    spent: int
+
+    @property
+    def is_done(self) -> bool:
+        return self.outcome == "found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +61,42 @@ def record_query(conn: psycopg.Connection, watch: WatchId, connector: str, query
 
 
 def open_search(
-    conn: psycopg.Connection, query: int, syntax: str, *, since: datetime, until: datetime, now: datetime
+    conn: psycopg.Connection, query: int, compiled: CompiledQuery, window: Window, *, now: datetime
 ) -> OpenSearch:
     """Begin a search, or take up the one begun before a restart."""
-    values = {"query_id": query, "syntax": syntax, "since": since, "until": until, "now": now}
+    edits = Jsonb([str(edit) for edit in compiled.query.trail])
+    values = {
+        "query_id": query, "syntax": compiled.syntax, "edits": edits, "since": window.since, "until": window.until,
+        "now": now,
+    }  # fmt: skip
     with conn.cursor(row_factory=class_row(OpenSearch)) as cursor:
         row = cursor.execute(statements(_SQL)["open_search"], values).fetchone()
     assert row is not None
     return row
 
 
-def save_page(
-    conn: psycopg.Connection, search: int, posts: Sequence[Post], *, cursor: str | None, spent: int,
-    notices: Sequence[str], now: datetime,
-) -> list[PostId]:  # fmt: skip
+def save_page(conn: psycopg.Connection, search: int, page: Page, *, connector: str, now: datetime) -> list[PostId]:
     """Store a page and where the next one begins, together; the ids of its posts."""
-    ids = [_save_post(conn, post, now) for post in posts]
+    # In one order, so that two workers with the same posts never wait for each other.
+    posts = sorted(page.posts, key=lambda post: (post.platform, post.platform_id))
+    ids = [_save_post(conn, post, connector, now) for post in posts]
     with conn.cursor() as links:
         links.executemany(statements(_SQL)["link_post"], [{"search_id": search, "post_id": post} for post in ids])
-    values = {"id": search, "cursor": cursor, "posts": len(posts), "spent": spent, "notices": list(notices)}
+    values = {"id": search, "cursor": page.cursor, "notices": list(page.notices)}
     conn.execute(statements(_SQL)["advance"], values)
     return ids
 
 
-def _save_post(conn: psycopg.Connection, post: Post, now: datetime) -> PostId:
+def add_spent(conn: psycopg.Connection, search: int, micro_dollars: int) -> int:
+    """Add to what a search has cost; how many posts it has read."""
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        values = {"id": search, "spent": micro_dollars}
+        return int(cursor.execute(statements(_SQL)["add_spent"], values).fetchone())  # type: ignore[arg-type]
+
+
+def _save_post(conn: psycopg.Connection, post: Post, connector: str, now: datetime) -> PostId:
     values = {
+        "connector": connector,
         "platform": post.platform, "platform_id": post.platform_id, "author": post.author, "text": post.text,
         "url": post.url, "links": list(post.links), "language": post.language, "likes": post.reach.likes,
         "reposts": post.reach.reposts, "replies": post.reach.replies, "views": post.reach.views,
@@ -95,7 +107,10 @@ def _save_post(conn: psycopg.Connection, post: Post, now: datetime) -> PostId:
 
 
 def close_search(conn: psycopg.Connection, search: int, outcome: Outcome, *, now: datetime) -> None:
-    values = {"id": search, "outcome": _OUTCOMES[type(outcome)], "detail": str(outcome), "now": now}
+    incomplete = outcome.incomplete if isinstance(outcome, Found) else ""
+    values = {
+        "id": search, "outcome": name_of(outcome), "detail": str(outcome), "incomplete": incomplete, "now": now,
+    }  # fmt: skip
     conn.execute(statements(_SQL)["close"], values)
 
 
@@ -146,7 +161,7 @@ def fresh_matches(conn: psycopg.Connection, watch: WatchId, fact_check: FactChec
 
 
 def failures(conn: psycopg.Connection, *, since: datetime, until: datetime) -> list[dict[str, Any]]:
-    """Searches of a period that were not carried out, by connector and reason."""
+    """Searches of a period that were not carried out or not wholly, by connector and reason."""
     with conn.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(statements(_SQL)["failures"], {"since": since, "until": until}).fetchall()
 

@@ -21,7 +21,6 @@ class DueWatch:
 
     id: WatchId
     run_until: datetime
-    searched_to: datetime | None
     interval_s: int
     failures: int
     fact_check_id: FactCheckId
@@ -94,22 +93,33 @@ def begin(conn: psycopg.Connection, watch: int, *, now: datetime) -> DueWatch | 
         return cursor.execute(statements(_SQL)["begin"], {"id": watch, "now": now}).fetchone()
 
 
-def finish(
-    conn: psycopg.Connection, watch: WatchId, *, next_due: datetime, interval: timedelta, why: str, complete: bool
-) -> None:
-    """Set when the watch is due again; an incomplete search will look at the same window once more."""
-    values = {
-        "id": watch,
-        "next_due": next_due,
-        "interval_s": int(interval.total_seconds()),
-        "why": why,
-        "complete": complete,
-    }
+def finish(conn: psycopg.Connection, watch: WatchId, *, next_due: datetime, interval: timedelta, why: str) -> None:
+    """The run is over; set when the watch is due again."""
+    values = {"id": watch, "next_due": next_due, "interval_s": int(interval.total_seconds()), "why": why}
     conn.execute(statements(_SQL)["finish"], values)
 
 
 def postpone(conn: psycopg.Connection, watch: int, *, next_due: datetime) -> None:
+    """The run is not over: it goes on at `next_due` with what it could not do."""
     conn.execute(statements(_SQL)["postpone"], {"id": watch, "next_due": next_due})
+
+
+def failures(conn: psycopg.Connection, watch: int) -> int:
+    """How often the present run has been postponed."""
+    return _scalar(conn, "failures", {"id": watch}) or 0
+
+
+def searched_to(conn: psycopg.Connection, watch: WatchId, connector: str) -> datetime | None:
+    """Everything before this moment has been searched there; None: nothing yet."""
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        found: datetime | None = cursor.execute(
+            statements(_SQL)["searched_to"], {"id": watch, "connector": connector}
+        ).fetchone()
+        return found
+
+
+def advance(conn: psycopg.Connection, watch: WatchId, connector: str, moment: datetime) -> None:
+    conn.execute(statements(_SQL)["advance"], {"id": watch, "connector": connector, "searched_to": moment})
 
 
 def counts(conn: psycopg.Connection, now: datetime) -> dict[str, int]:

@@ -15,11 +15,10 @@ def test_the_service_finds_posts_by_itself_and_sigterm_ends_it_with_exit_code_0(
 ) -> None:
     posts, checks = tmp_path / "posts.jsonl", tmp_path / "checks.jsonl"
     created_at = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    posts.write_text(
-        json.dumps({"id": "1", "text": "owls banned from Quillhaven park", "created_at": created_at}) + "\n"
-    )
-    claim = {"url": "https://fc.example/owls", "claim": "Owls are banned from Quillhaven park.", "rating": "False"}
-    checks.write_text(json.dumps(claim) + "\n")
+    texts = ["owls banned from Quillhaven park", "Brindlemoor bakers melt plastic spoons into dough"]
+    rows = [{"id": str(i), "text": text, "created_at": created_at} for i, text in enumerate(texts)]
+    posts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_claim(checks, "https://fc.example/owls", "Owls are banned from Quillhaven park.")
     assert claimwatch("import", str(checks)).code == 0
     options = {"posts": str(posts), "kind": "boolean"}
     service = environment | {
@@ -28,16 +27,24 @@ def test_the_service_finds_posts_by_itself_and_sigterm_ends_it_with_exit_code_0(
     }
     with subprocess.Popen([script(), "run"], env=service, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         try:
-            wait_for_match(claimwatch)
+            wait_for_matches(claimwatch, 1)
+            # What comes in later is found by a later tick, while the worker of the same process is at work.
+            write_claim(checks, "https://fc.example/spoons", "Brindlemoor's bakers melt plastic spoons into the dough.")
+            assert claimwatch("import", str(checks)).code == 0
+            wait_for_matches(claimwatch, 2)
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 0
 
 
-def wait_for_match(claimwatch: Claimwatch) -> None:
+def write_claim(file: Path, url: str, claim: str) -> None:
+    file.write_text(json.dumps({"url": url, "claim": claim, "rating": "False"}) + "\n")
+
+
+def wait_for_matches(claimwatch: Claimwatch, number: int) -> None:
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
-        if json.loads(claimwatch("status", "--json").out)["matches"] == 1:
+        if json.loads(claimwatch("status", "--json").out)["matches"] == number:
             return
         time.sleep(0.5)
     raise AssertionError("the service matched nothing")

@@ -237,7 +237,7 @@ class FailingConnector(SimulatedConnector):
         super().__init__("broken", BooleanIndex(), read_posts(file, salt="x"))
         self._outcome = outcome
 
-    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None) -> Page:
+    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
         raise SearchFailed(self._outcome)
 
 

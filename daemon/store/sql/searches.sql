@@ -7,19 +7,24 @@ RETURNING id;
 
 -- name: open_search
 -- Begin a search, or find the one that was begun before a restart, with how far it came.
-INSERT INTO searches (query_id, syntax, since, until, started_at)
-VALUES (%(query_id)s, %(syntax)s, %(since)s, %(until)s, %(now)s)
+INSERT INTO searches (query_id, syntax, edits, since, until, started_at)
+VALUES (%(query_id)s, %(syntax)s, %(edits)s, %(since)s, %(until)s, %(now)s)
 ON CONFLICT (query_id, syntax, until) DO UPDATE SET syntax = excluded.syntax
-RETURNING id, cursor, outcome, posts, spent;
+RETURNING id, cursor, outcome, posts;
 
 -- name: advance
 -- A page is in: where the next one begins.
-UPDATE searches SET cursor = %(cursor)s, posts = posts + %(posts)s, spent = spent + %(spent)s,
+UPDATE searches SET cursor = %(cursor)s,
+       posts = (SELECT count(*) FROM search_posts WHERE search_id = %(id)s),
        notices = notices || %(notices)s::text[]
 WHERE id = %(id)s;
 
+-- name: add_spent
+UPDATE searches SET spent = spent + %(spent)s WHERE id = %(id)s RETURNING posts;
+
 -- name: close
-UPDATE searches SET outcome = %(outcome)s, detail = %(detail)s, finished_at = %(now)s WHERE id = %(id)s;
+UPDATE searches SET outcome = %(outcome)s, detail = %(detail)s, incomplete = %(incomplete)s, finished_at = %(now)s
+WHERE id = %(id)s;
 
 -- name: brought
 -- What a query's searches brought: posts read, posts no earlier search for the claim had found, the claim's
@@ -36,10 +41,11 @@ WHERE sp.search_id = ANY(%(searches)s);
 -- name: save_post
 -- A post seen again brings its reach up to date; its text stays as it was first read.
 INSERT INTO posts (platform, platform_id, author, text, url, links, language, likes, reposts, replies, views,
-                   created_at, fetched_at)
+                   created_at, fetched_at, connector, checked_at)
 VALUES (%(platform)s, %(platform_id)s, %(author)s, %(text)s, %(url)s, %(links)s, %(language)s, %(likes)s, %(reposts)s,
-        %(replies)s, %(views)s, %(created_at)s, %(now)s)
+        %(replies)s, %(views)s, %(created_at)s, %(now)s, %(connector)s, %(now)s)
 ON CONFLICT (platform, platform_id) DO UPDATE SET
+    author = excluded.author, checked_at = excluded.checked_at,
     likes = COALESCE(excluded.likes, posts.likes), reposts = COALESCE(excluded.reposts, posts.reposts),
     replies = COALESCE(excluded.replies, posts.replies), views = COALESCE(excluded.views, posts.views)
 RETURNING id;
@@ -74,11 +80,12 @@ WHERE NOT EXISTS (SELECT 1 FROM search_posts e JOIN searches b ON b.id = e.searc
                   WHERE e.post_id = sp.post_id AND a.watch_id = q.watch_id AND b.until < s.until);
 
 -- name: failures
--- Searches that were not carried out within a period, in words.
-SELECT q.connector, s.outcome, s.detail, count(*) AS searches, min(s.finished_at) AS first, max(s.finished_at) AS last
+-- Searches that were not carried out, or not wholly, within a period, in words.
+SELECT q.connector, s.outcome, CASE WHEN s.outcome = 'found' THEN s.incomplete ELSE s.detail END AS detail,
+       count(*) AS searches, min(s.finished_at) AS first, max(s.finished_at) AS last
 FROM searches s JOIN queries q ON q.id = s.query_id
-WHERE s.outcome IS NOT NULL AND s.outcome <> 'found' AND s.finished_at > %(since)s AND s.finished_at <= %(until)s
-GROUP BY q.connector, s.outcome, s.detail ORDER BY q.connector, first;
+WHERE (s.outcome <> 'found' OR s.incomplete <> '') AND s.finished_at > %(since)s AND s.finished_at <= %(until)s
+GROUP BY q.connector, s.outcome, 3 ORDER BY q.connector, first;
 
 -- name: counts
 SELECT (SELECT count(*) FROM queries) AS queries, (SELECT count(*) FROM searches) AS searches,

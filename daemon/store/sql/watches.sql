@@ -28,7 +28,8 @@ ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', why = 'added by hand
 RETURNING id;
 
 -- name: list
-SELECT w.id, w.state, w.next_due, w.interval_s, w.why, f.key, f.claim, f.url, f.verdict, w.searched_to,
+SELECT w.id, w.state, w.next_due, w.interval_s, w.why, f.key, f.claim, f.url, f.verdict,
+       (SELECT min(p.searched_to) FROM watch_progress p WHERE p.watch_id = w.id) AS searched_to,
        (SELECT count(*) FROM matches m WHERE m.fact_check_id = f.id) AS matches,
        ARRAY(SELECT r.rule || ' ' || r.words FROM word_rules r WHERE r.watch_id = w.id ORDER BY r.id) AS rules
 FROM watches w JOIN fact_checks f ON f.id = w.fact_check_id
@@ -58,17 +59,27 @@ FOR UPDATE OF w SKIP LOCKED;
 UPDATE watches w SET run_until = COALESCE(w.run_until, %(now)s)
 FROM fact_checks f
 WHERE w.id = %(id)s AND f.id = w.fact_check_id AND w.state = 'active' AND w.next_due <= %(now)s
-RETURNING w.id, w.run_until, w.searched_to, w.interval_s, w.failures, f.id AS fact_check_id, f.key, f.claim, f.language;
+RETURNING w.id, w.run_until, w.interval_s, w.failures, f.id AS fact_check_id, f.key, f.claim, f.language;
 
 -- name: finish
 -- A search is over: when it is due again, and why then.
-UPDATE watches SET next_due = %(next_due)s, interval_s = %(interval_s)s, run_until = NULL, failures = 0, why = %(why)s,
-       searched_to = CASE WHEN %(complete)s THEN run_until ELSE searched_to END
+UPDATE watches SET next_due = %(next_due)s, interval_s = %(interval_s)s, run_until = NULL, failures = 0, why = %(why)s
 WHERE id = %(id)s;
 
 -- name: postpone
--- A search broke: try it again later, so that it cannot hold up the rest.
-UPDATE watches SET next_due = %(next_due)s, run_until = NULL, failures = failures + 1 WHERE id = %(id)s;
+-- The run goes on later with what it could not do: where it broke must not hold up the rest.
+UPDATE watches SET next_due = %(next_due)s, failures = failures + 1 WHERE id = %(id)s;
+
+-- name: failures
+SELECT failures FROM watches WHERE id = %(id)s;
+
+-- name: searched_to
+SELECT searched_to FROM watch_progress WHERE watch_id = %(id)s AND connector = %(connector)s;
+
+-- name: advance
+-- A connector has searched everything before a moment.
+INSERT INTO watch_progress (watch_id, connector, searched_to) VALUES (%(id)s, %(connector)s, %(searched_to)s)
+ON CONFLICT (watch_id, connector) DO UPDATE SET searched_to = excluded.searched_to;
 
 -- name: counts
 SELECT count(*) FILTER (WHERE state = 'active') AS active, count(*) FILTER (WHERE state = 'paused') AS paused,

@@ -1,5 +1,6 @@
 """What every connector must do, as tests to inherit."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -45,6 +46,11 @@ class ConnectorContract:
     @pytest.fixture
     def fruitless(self) -> Query:
         raise NotImplementedError
+
+    @pytest.fixture(autouse=True)
+    def closed_afterwards(self, connector: Connector) -> Iterator[None]:
+        yield
+        connector.close()
 
     @pytest.fixture
     def compiled(self, connector: Connector, query: Query) -> CompiledQuery:

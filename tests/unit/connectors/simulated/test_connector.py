@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from connectors.protocol import Connector, Window
+from connectors.protocol import Connector, ConnectorContext, Window
 from connectors.simulated.connector import SimulatedConnector, build
 from connectors.simulated.posts_file import PostsFile
 from domain.errors import BadSetting
@@ -135,20 +135,25 @@ def file(tmp_path: Path) -> Path:
 
 
 def options(file: Path, **changes: str) -> dict[str, str]:
-    return {"name": "local", "salt": "s", "posts": str(file)} | changes
+    return {"posts": str(file)} | changes
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ConnectorContext:
+    return ConnectorContext("local", "s", lambda: START, tmp_path, new_index)
 
 
 @pytest.mark.parametrize("kind", list(EndpointKind))
-def test_it_is_built_from_options(file: Path, kind: EndpointKind) -> None:
-    built = build(options(file, kind=kind.value, page_size="2"), new_index)
+def test_it_is_built_from_options(file: Path, kind: EndpointKind, context: ConnectorContext) -> None:
+    built = build(options(file, kind=kind.value, page_size="2"), context)
     assert (built.name, built.kind, built.limits.page_size) == ("local", kind, 2)
     assert len(found(built, "water")) == 3
 
 
-def test_posts_without_a_date_get_the_one_of_the_options(tmp_path: Path) -> None:
+def test_posts_without_a_date_get_the_one_of_the_options(tmp_path: Path, context: ConnectorContext) -> None:
     path = tmp_path / "posts.jsonl"
     path.write_text('{"id": "1", "text": "tap water"}\n')
-    built = build(options(path, undated="2026-11-20T12:00:00"), new_index)
+    built = build(options(path, undated="2026-11-20T12:00:00"), context)
     (compiled,) = built.compile(query_of(built.kind, "water"))
     assert all_posts(built, compiled)[0].created_at == datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -156,14 +161,20 @@ def test_posts_without_a_date_get_the_one_of_the_options(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"posts": ""}, r"connectors\.local\.options\.posts is missing"),
-        ({"kind": "fuzzy"}, "options.kind: 'fuzzy' is none of ranked, dense, boolean"),
-        ({"page_size": "0"}, "options.page_size: '0'"),
-        ({"page_size": "ten"}, "options.page_size: 'ten'"),
-        ({"undated": "soon"}, "options.undated: 'soon'"),
+        ({"kind": "fuzzy"}, "options.kind: Input should be 'ranked', 'dense' or 'boolean': correct it"),
+        ({"page_size": "0"}, "options.page_size: Input should be greater than 0: correct it"),
+        ({"page_size": "ten"}, "options.page_size: Input should be a valid integer"),
+        ({"undated": "soon"}, "options.undated: Input should be a valid datetime"),
         ({"colour": "blue"}, "options.colour: no such option"),
     ],
 )
-def test_a_wrong_option_is_refused_by_name(file: Path, changes: dict[str, str], complaint: str) -> None:
+def test_a_wrong_option_is_refused_by_name(
+    file: Path, context: ConnectorContext, changes: dict[str, str], complaint: str
+) -> None:
     with pytest.raises(BadSetting, match=complaint):
-        build(options(file, **changes), new_index)
+        build(options(file, **changes), context)
+
+
+def test_an_option_that_must_be_there_is_asked_for(context: ConnectorContext) -> None:
+    with pytest.raises(BadSetting, match=r"^connectors\.local\.options\.posts is missing: give it$"):
+        build({}, context)

@@ -113,8 +113,8 @@ def test_bad_records_become_notices_with_row_and_reason_and_the_rest_goes_on(tmp
         "row 7: left out, it has no text",
         "row 8: left out, its text is no text",
         "row 9: left out, it has no created_at",
-        "row 10: left out, its created_at is no ISO 8601 date: 'last week'",
-        "row 11: left out, date value out of range",
+        "row 10: left out, its date is no ISO 8601 date: 'last week'",
+        "row 11: left out, its date cannot be: '0001-01-01T00:00:00+14:00'",
         "row 12: left out, its id is no text",
     ]
 

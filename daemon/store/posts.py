@@ -1,0 +1,82 @@
+"""Posts that must go, with all that was made of them: matches, stored mails, embeddings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import psycopg
+from psycopg.rows import scalar_row
+
+from daemon.store.statements import statements
+
+_SQL = "posts"
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What was removed. `files` are copies of mails that were put into a folder."""
+
+    posts: int = 0
+    matches: int = 0
+    mails: int = 0
+    files: tuple[str, ...] = ()
+
+
+def purge(conn: psycopg.Connection, connector: str, platform_ids: Sequence[str], *, now: datetime) -> Purged:
+    """Empty posts that a platform says are removed; they keep their id alone."""
+    if not platform_ids:
+        return Purged()
+    ids = _ids(conn, "ids_at", {"connector": connector, "platform_ids": list(platform_ids)})
+    return purge_ids(conn, ids, now=now)
+
+
+def purge_ids(conn: psycopg.Connection, ids: Sequence[int], *, now: datetime) -> Purged:
+    traces = _remove_traces(conn, ids)
+    emptied = _ids(conn, "purge", {"ids": list(ids), "now": now})
+    return Purged(len(emptied), traces.matches, traces.mails, traces.files)
+
+
+def forget_post(conn: psycopg.Connection, platform: str, platform_id: str) -> Purged:
+    """Remove a post and every trace of it."""
+    return _forget(conn, _ids(conn, "ids_of_post", {"platform": platform, "platform_id": platform_id}))
+
+
+def forget_author(conn: psycopg.Connection, platform: str, pseudonym: str) -> Purged:
+    """Remove all posts of an author and every trace of them."""
+    return _forget(conn, _ids(conn, "ids_of_author", {"platform": platform, "author": pseudonym}))
+
+
+def _forget(conn: psycopg.Connection, ids: list[int]) -> Purged:
+    traces = _remove_traces(conn, ids)
+    conn.execute(statements(_SQL)["remove"], {"ids": ids})
+    return Purged(len(ids), traces.matches, traces.mails, traces.files)
+
+
+def _remove_traces(conn: psycopg.Connection, ids: Sequence[int]) -> Purged:
+    matches = _ids(conn, "matches_of", {"ids": list(ids)})
+    copies = conn.execute(statements(_SQL)["copies"], {"matches": matches}).fetchall()
+    digests = sorted({digest for digest, _, _ in copies})
+    for name in ("empty_sent", "drop_unsent"):
+        conn.execute(statements(_SQL)[name], {"digests": digests})
+    conn.execute(statements(_SQL)["remove_matches"], {"matches": matches})
+    return Purged(0, len(matches), len(digests), tuple(detail for _, state, detail in copies if state == "sent"))
+
+
+def to_recheck(conn: psycopg.Connection, connector: str, *, before: datetime, limit: int) -> dict[str, int]:
+    """Platform id and id of posts that have not been seen since."""
+    values = {"connector": connector, "before": before, "limit": limit}
+    rows = conn.execute(statements(_SQL)["to_recheck"], values).fetchall()
+    return {platform_id: post for post, platform_id in rows}
+
+
+def checked(conn: psycopg.Connection, ids: Sequence[int], *, now: datetime) -> None:
+    conn.execute(statements(_SQL)["checked"], {"ids": list(ids), "now": now})
+
+
+def expired(conn: psycopg.Connection, connector: str, *, before: datetime, limit: int) -> list[int]:
+    return _ids(conn, "expired", {"connector": connector, "before": before, "limit": limit})
+
+
+def _ids(conn: psycopg.Connection, name: str, values: dict[str, object]) -> list[int]:
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        return cursor.execute(statements(_SQL)[name], values).fetchall()

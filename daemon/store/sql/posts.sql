@@ -1,0 +1,50 @@
+-- name: purge
+-- Nothing of a removed post stays but its id, so that it is not taken for a new one when it is seen again.
+UPDATE posts SET text = '', url = NULL, links = '{}', author = NULL, embedding = NULL, cluster = NULL, likes = NULL,
+       reposts = NULL, replies = NULL, views = NULL, gone_at = %(now)s
+WHERE id = ANY(%(ids)s) AND gone_at IS NULL RETURNING id;
+
+-- name: ids_at
+SELECT id FROM posts WHERE connector = %(connector)s AND platform_id = ANY(%(platform_ids)s) AND gone_at IS NULL;
+
+-- name: ids_of_post
+SELECT id FROM posts WHERE platform = %(platform)s AND platform_id = %(platform_id)s;
+
+-- name: ids_of_author
+SELECT id FROM posts WHERE platform = %(platform)s AND author = %(author)s;
+
+-- name: matches_of
+SELECT id FROM matches WHERE post_id = ANY(%(ids)s);
+
+-- name: copies
+-- Stored mails that hold one of the posts, with where their copies were put.
+SELECT d.id, o.state, o.detail FROM digests d JOIN outbox o ON o.digest_id = d.id
+WHERE d.id IN (SELECT dm.digest_id FROM digest_matches dm WHERE dm.match_id = ANY(%(matches)s)) ORDER BY o.id;
+
+-- name: empty_sent
+-- A mail that is out cannot be called back; its stored copy can be emptied.
+UPDATE digests SET message = '' WHERE id = ANY(%(digests)s)
+  AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digests.id AND o.state IN ('pending', 'sending'));
+
+-- name: drop_unsent
+-- A mail that waits is made anew, without the post.
+DELETE FROM digests WHERE id = ANY(%(digests)s)
+  AND EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digests.id AND o.state IN ('pending', 'sending'));
+
+-- name: remove_matches
+DELETE FROM matches WHERE id = ANY(%(matches)s);
+
+-- name: remove
+DELETE FROM posts WHERE id = ANY(%(ids)s);
+
+-- name: to_recheck
+-- Posts of a connector that were last known to be there before a moment, those that wait longest first.
+SELECT id, platform_id FROM posts
+WHERE connector = %(connector)s AND gone_at IS NULL AND checked_at < %(before)s ORDER BY checked_at LIMIT %(limit)s;
+
+-- name: checked
+UPDATE posts SET checked_at = %(now)s WHERE id = ANY(%(ids)s);
+
+-- name: expired
+-- Posts that a connector's policy no longer allows to keep.
+SELECT id FROM posts WHERE connector = %(connector)s AND gone_at IS NULL AND fetched_at < %(before)s LIMIT %(limit)s;
