@@ -69,6 +69,11 @@ def no_answer(exc: Exception) -> SearchFailed:
     return PassingFailure(Unavailable(f"no whole answer came ({type(exc).__name__})"))
 
 
+def not_an_answer(what: str) -> SearchFailed:
+    """A good status with something else than what was asked for: a captive network, a page of maintenance."""
+    return PassingFailure(Unavailable(f"the answer is none to a search: it lacks {what}"))
+
+
 def retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
     """The moment that a Retry-After header names, in seconds from now or as a date."""
     given = next((value for name, value in headers.items() if name.lower() == "retry-after"), "").strip()

@@ -14,7 +14,7 @@ from atproto_client import models
 from atproto_client.exceptions import AtProtocolError, RequestErrorBase
 from pydantic import SecretStr
 
-from connectors.asking import ask, http_failure, no_answer
+from connectors.asking import ask, http_failure, no_answer, not_an_answer
 from connectors.bluesky.login import Login
 from connectors.bluesky.posts import post_of_view
 from connectors.options import Options, read_options
@@ -72,8 +72,9 @@ class BlueskyConnector:
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
         answer = self._search(compiled, window, cursor, most or self.limits.page_size)
-        views = answer.get("posts")
-        posts, notices = read_records(views if isinstance(views, list) else (), lambda view: self._read(view, window))
+        if not isinstance(answer.get("posts"), list):
+            raise SearchFailed(not_an_answer("posts").outcome)
+        posts, notices = read_records(answer["posts"], lambda view: self._read(view, window))
         following = answer.get("cursor")
         return Page(tuple(posts), following if isinstance(following, str) else None, tuple(notices))
 

@@ -13,7 +13,7 @@ from elasticsearch import ApiError, Elasticsearch, TransportError
 from elasticsearch.helpers import streaming_bulk
 from pydantic import Field, SecretStr
 
-from connectors.asking import TIMEOUT_S, ask, http_failure, no_answer
+from connectors.asking import TIMEOUT_S, ask, http_failure, no_answer, not_an_answer
 from connectors.options import Options, read_options
 from connectors.platform_query import all_words
 from connectors.protocol import (
@@ -153,10 +153,18 @@ class ElasticsearchConnector:
             self._ask(lambda: self._client.options(ignore_status=404).close_point_in_time(id=pit))
 
     def _ask(self, request: Any) -> Any:
-        return ask(request, (ApiError, TransportError), self._failure)
+        def checked() -> Any:
+            answer = request()
+            if not isinstance(answer.body, dict | bool):
+                raise not_an_answer("a JSON object")
+            return answer
+
+        return ask(checked, (ApiError, TransportError), self._failure)
 
     def _failure(self, exc: Exception) -> SearchFailed:
-        if isinstance(exc, ApiError) and exc.status_code == 404 and "search_context" in str(exc.error):
+        if isinstance(exc, ApiError) and exc.status_code == 404:
+            if "index_not_found" in str(exc.error):
+                return SearchFailed(Unavailable(f"there is no index {self._index!r}: put posts into it, or correct index"))
             return _PointPassed(Unavailable("the point in time has passed"))
         if isinstance(exc, ApiError):
             return http_failure(exc.status_code, exc.meta.headers, self._clock(), said=str(exc.message))

@@ -3,16 +3,18 @@
 Without a token the server answers 200 and nothing; that is not permitted, and never "no posts".
 """
 
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+import requests
 from mastodon import Mastodon
 from mastodon.errors import MastodonAPIError, MastodonError, MastodonRatelimitError
 from pydantic import Field, SecretStr
 
-from connectors.asking import ask, http_failure, no_answer, session_at
+from connectors.asking import ask, http_failure, no_answer, not_an_answer, retry_after, session_at
 from connectors.mastodon.content import text_and_links
 from connectors.options import Options, read_options
 from connectors.platform_query import Grammar, compile_boolean
@@ -49,6 +51,16 @@ class MastodonOptions(Options):
     may_train: bool = False
 
 
+class _Headers(threading.local):
+    """Those of a thread's last answer, which the client's errors leave out."""
+
+    def __init__(self) -> None:
+        self.last: Mapping[str, str] = {}
+
+    def keep(self, response: requests.Response, *args: object, **kwargs: object) -> None:
+        self.last = response.headers
+
+
 class MastodonConnector:
     """May be shared by threads."""
 
@@ -63,6 +75,8 @@ class MastodonConnector:
         self._platform = f"mastodon/{urlsplit(options.base_url).hostname}"
         self._permitted = bool(options.access_token.get_secret_value())
         self._session = session_at(options.base_url)
+        self._headers = _Headers()
+        self._session.hooks["response"].append(self._headers.keep)
         self._client = Mastodon(
             access_token=options.access_token.get_secret_value() or None, api_base_url=options.base_url,
             ratelimit_method="throw", request_timeout=20, version_check_mode="created", mastodon_version=_VERSION,
@@ -106,8 +120,9 @@ class MastodonConnector:
             ),
             compiled.syntax,
         )
-        statuses = answer.get("statuses") if isinstance(answer, dict) else None
-        return list(statuses or ())
+        if not isinstance(answer, dict) or not isinstance(answer.get("statuses"), list):
+            raise SearchFailed(not_an_answer("statuses").outcome)
+        return list(answer["statuses"])
 
     def _ask(self, request: Any, syntax: str = "") -> Any:
         return ask(request, (MastodonError, ValueError, TypeError), lambda exc: self._failure(exc, syntax))
@@ -116,8 +131,8 @@ class MastodonConnector:
         now = self._clock()
         if isinstance(exc, MastodonRatelimitError):
             reset = self._client.ratelimit_reset
-            until = datetime.fromtimestamp(reset, UTC) if reset else now + timedelta(minutes=5)
-            return SearchFailed(RateLimited(until))
+            until = datetime.fromtimestamp(reset, UTC) if reset else retry_after(self._headers.last, now)
+            return SearchFailed(RateLimited(until or now + timedelta(minutes=5)))
         if isinstance(exc, MastodonAPIError) and len(exc.args) > 1 and isinstance(exc.args[1], int):
             said = str(exc.args[3]) if len(exc.args) > 3 and exc.args[3] else ""
             return http_failure(exc.args[1], {}, now, said=said, query=syntax)

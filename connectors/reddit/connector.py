@@ -14,7 +14,7 @@ import prawcore
 import requests
 from pydantic import SecretStr
 
-from connectors.asking import TIMEOUT_S, http_failure, no_answer, session_at
+from connectors.asking import TIMEOUT_S, http_failure, no_answer, not_an_answer, session_at
 from connectors.options import Options, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
@@ -94,8 +94,8 @@ class RedditConnector:
         }  # fmt: skip
         if place.after:
             asked["after"] = place.after
-        listing = self._get("search", asked, compiled.syntax).get("data") or {}
-        things = [child.get("data") or {} for child in listing.get("children") or () if isinstance(child, dict)]
+        listing = self._get("search", asked, compiled.syntax)
+        things = [child.get("data") or {} for child in listing["children"] if isinstance(child, dict)]
         gone = [str(thing.get("id")) for thing in things if _is_removed(thing)]
         posts, notices = read_records(
             (thing for thing in things if not _is_removed(thing)), lambda thing: self._post(thing, window)
@@ -113,8 +113,8 @@ class RedditConnector:
         there: set[str] = set()
         for start in range(0, len(ids), 100):
             names = ",".join(f"t3_{id_}" for id_ in ids[start : start + 100])
-            listing = self._get("api/info", {"id": names, "raw_json": 1}, "").get("data") or {}
-            things = [child.get("data") or {} for child in listing.get("children") or ()]
+            listing = self._get("api/info", {"id": names, "raw_json": 1}, "")
+            things = [child.get("data") or {} for child in listing["children"]]
             there |= {str(thing.get("id")) for thing in things if not _is_removed(thing)}
         return set(ids) - there
 
@@ -128,8 +128,13 @@ class RedditConnector:
         except (prawcore.PrawcoreException, praw.exceptions.PRAWException, requests.RequestException) as exc:
             raise self._failure(exc, syntax) from None
         except (KeyError, ValueError, TypeError) as exc:  # what the client raises over headers that it does not know
+            if exc.args in {(401,), (403,)}:
+                raise SearchFailed(http_failure(exc.args[0], {}, self._clock()).outcome) from None
             raise SearchFailed(Unavailable(f"the answer cannot be read ({type(exc).__name__})")) from None
-        return answer if isinstance(answer, dict) else {}
+        listing = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(listing, dict) or not isinstance(listing.get("children"), list):
+            raise SearchFailed(not_an_answer("a listing").outcome)
+        return listing
 
     def _refuse_to_wait(self) -> None:
         """The client sleeps until its limit is reset, up to ten minutes: a worker goes on with something else."""

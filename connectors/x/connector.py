@@ -13,7 +13,7 @@ import requests
 import tweepy
 from pydantic import Field, SecretStr
 
-from connectors.asking import ask, http_failure, no_answer, session_at
+from connectors.asking import ask, http_failure, no_answer, not_an_answer, session_at
 from connectors.options import Options, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
@@ -113,11 +113,13 @@ class XConnector:
         if place.token:
             asked["next_token"] = place.token
         answer = self._ask(lambda: ask_for(compiled.syntax, **asked), compiled)
+        if not isinstance(answer.get("meta"), dict):
+            raise SearchFailed(not_an_answer("meta").outcome)
         posts, unread = read_records(_list(answer, "data"), self._reader(answer, window))
         notices += unread + [
             f"X: {error.get('detail') or error.get('title')}"[:200] for error in _list(answer, "errors")
         ]
-        token = (answer.get("meta") or {}).get("next_token")
+        token = answer["meta"].get("next_token")
         following = json.dumps(place._replace(token=token)) if token else None
         return Page(tuple(posts), following, tuple(notices))
 

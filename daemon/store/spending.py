@@ -4,8 +4,8 @@ Caps hold for a connector or for each claim, a UTC day or month, in posts or in 
 between the two leaves its reservation counted as spent: too much is never spent, a little may be left unused.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
@@ -41,9 +41,11 @@ def reserve(
 ) -> Reservation | BudgetUsedUp:
     """Room for the next page: a whole one, or what is left if that is no less than the smallest page."""
     posts, used_up = limits.page_size, None
+    wanted = Reservation(connector, watch, now, 0, 0)
+    # All rows are locked in one order before any is looked at, so that two workers never wait for each other.
+    spent = {place: _lock(conn, key) for place, key in _rows(wanted).items()}
     for scope, period, unit, cap in conn.execute(statements(_SQL)["caps"], {"connector": connector}).fetchall():
-        spent = _lock(conn, connector, watch if scope == "claim" else _ALL_CLAIMS, period, now)
-        left = cap - getattr(spent, unit)
+        left = cap - getattr(spent[scope, period], unit)
         room = left if unit == "posts" else _affordable(left, prices, limits)
         if room < limits.smallest_page:
             ends = next_period(period, now)
@@ -51,7 +53,7 @@ def reserve(
         posts = min(posts, room)
     if used_up:
         return used_up
-    reservation = Reservation(connector, watch, now, posts, prices.request + posts * prices.post)
+    reservation = replace(wanted, posts=posts, micro_dollars=prices.request + posts * prices.post)
     _add(conn, reservation, reservation.posts, reservation.micro_dollars)
     return reservation
 
@@ -102,25 +104,28 @@ def _affordable(left: int, prices: Prices, limits: Limits) -> int:
     return (left - prices.request) // prices.post if prices.post else limits.page_size
 
 
-def _lock(conn: psycopg.Connection, connector: str, watch: int, period: Period, now: datetime) -> Any:
-    key = {"connector": connector, "watch_id": watch, "period": period, "starts": _starts(period, now)}
+def _lock(conn: psycopg.Connection, key: dict[str, Any]) -> Any:
     with conn.cursor(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statements(_SQL)["lock"], key).fetchone()
 
 
 def _add(conn: psycopg.Connection, reservation: Reservation, posts: int, micro_dollars: int) -> None:
-    for key in _rows(reservation):
-        conn.execute(statements(_SQL)["lock"], key)
+    for key in _rows(reservation).values():
         conn.execute(statements(_SQL)["add"], key | {"posts": posts, "micro_dollars": micro_dollars})
 
 
-def _rows(reservation: Reservation) -> Iterator[dict[str, Any]]:
-    """The four rows that a request is counted in, in the order in which caps are locked."""
-    periods: tuple[Period, ...] = ("day", "month")
-    for watch in (reservation.watch, _ALL_CLAIMS):
-        for period in periods:
-            starts = _starts(period, reservation.at)
-            yield {"connector": reservation.connector, "watch_id": watch, "period": period, "starts": starts}
+def _rows(reservation: Reservation) -> dict[tuple[Scope, Period], dict[str, Any]]:
+    """The four rows that a request is counted in."""
+    places: list[tuple[Scope, Period]] = [
+        ("claim", "day"), ("claim", "month"), ("connector", "day"), ("connector", "month"),
+    ]  # fmt: skip
+    return {
+        (scope, period): {
+            "connector": reservation.connector, "watch_id": reservation.watch if scope == "claim" else _ALL_CLAIMS,
+            "period": period, "starts": _starts(period, reservation.at),
+        }
+        for scope, period in places
+    }  # fmt: skip
 
 
 def _starts(period: Period, moment: datetime) -> date:

@@ -1,5 +1,4 @@
 -- name: caps
--- Caps of a connector in one order, so that two workers never wait for each other.
 SELECT scope, period, unit, cap FROM budgets WHERE connector = %(connector)s ORDER BY scope, period, unit;
 
 -- name: lock

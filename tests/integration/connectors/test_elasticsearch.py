@@ -1,0 +1,149 @@
+"""Elasticsearch: what is special about it, and the contract against a server that speaks its wire format live."""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from connectors.elasticsearch.connector import ElasticsearchConnector
+from connectors.protocol import Connector, ConnectorContext, Window
+from domain.post import Post
+from domain.query import Query, text_query
+from tests.integration.connectors import make
+from tests.integration.connectors.platforms import Serve
+from tests.replay.platforms import NOW, ElasticsearchServer, said
+from tests.unit.connectors.contract import ConnectorContract, all_posts
+
+WEEK = Window(NOW - timedelta(days=7), NOW)
+
+
+def posts(number: int) -> list[Post]:
+    return [Post("stream", p.id, p.text, p.at, author="a", language="en") for p in said(number)]
+
+
+@pytest.fixture
+def platform() -> ElasticsearchServer:
+    return ElasticsearchServer([])
+
+
+@pytest.fixture
+def connector(
+    platform: ElasticsearchServer, serve: Serve, context: ConnectorContext
+) -> Iterator[ElasticsearchConnector]:
+    made = make.make_elasticsearch(serve(platform).url, context)
+    assert isinstance(made, ElasticsearchConnector)
+    yield made
+    made.close()
+
+
+def test_a_post_that_the_server_refuses_is_named_and_the_others_are_indexed(
+    connector: ElasticsearchConnector, platform: ElasticsearchServer
+) -> None:
+    platform.refuse = frozenset({"3"})
+    assert list(connector.add(posts(5))) == ["3: failed to parse field [created_at]"]
+    assert set(platform.indexed) == {"1", "2", "4", "5"}
+
+
+def test_removed_posts_are_gone(connector: ElasticsearchConnector, platform: ElasticsearchServer) -> None:
+    list(connector.add(posts(3)))
+    connector.remove(["2"])
+    assert connector.gone(["1", "2", "3"]) == {"2"}
+
+
+def test_a_search_goes_on_after_its_point_in_time_has_passed(
+    connector: ElasticsearchConnector, platform: ElasticsearchServer
+) -> None:
+    list(connector.add(posts(90)))
+    compiled = connector.compile(text_query(connector.kind, "water", policy="test"))[0]
+    first = connector.search(compiled, WEEK, None)
+    platform.points.clear()
+    second = connector.search(compiled, WEEK, first.cursor)
+    assert len({post.platform_id for page in (first, second) for post in page.posts}) == 80
+
+
+def test_points_in_time_are_closed_at_the_end(connector: ElasticsearchConnector, platform: ElasticsearchServer) -> None:
+    list(connector.add(posts(90)))
+    all_posts(connector, connector.compile(text_query(connector.kind, "water", policy="test"))[0], WEEK)
+    assert not platform.points
+
+
+@pytest.mark.parametrize("claim", ["Notre Dame d OR", "km/h (2019", '"ash'])
+def test_t37_signs_and_operators_of_a_claim_are_its_words(connector: ElasticsearchConnector, claim: str) -> None:
+    (compiled,) = connector.compile(text_query(connector.kind, claim, policy="test"))
+    assert compiled.syntax.split() == claim.replace("/", " ").replace("(", "").replace('"', "").split()
+    connector.add(posts(1))
+    assert connector.search(compiled, WEEK, None).posts == ()
+
+
+def test_t37_of_two_thousand_words_the_most_informative_1024_are_kept(connector: ElasticsearchConnector) -> None:
+    words = [f"word{'x' * (i % 7)}{i}" for i in range(2000)]
+    (compiled,) = connector.compile(text_query(connector.kind, " ".join(words), policy="test"))
+    kept = compiled.syntax.split()
+    assert len(kept) == 1024
+    assert min(map(len, kept)) >= max(map(len, set(words) - set(kept)))
+    assert sum("too long" in str(edit) for edit in compiled.query.trail) == 2000 - 1024
+
+
+@pytest.fixture(scope="module")
+def live_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An imitation of Elasticsearch, run for real: not a real cluster, but not our own reading of the format either."""
+    spec = find_spec("noida_db")
+    if spec is None or spec.origin is None:
+        pytest.skip("noida-db is not installed")
+    binary = Path(spec.origin).parent / "noida-db"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder = tmp_path_factory.mktemp("noida")
+    command = [
+        str(binary),
+        "start",
+        "--only",
+        "elasticsearch",
+        "--elasticsearch-port",
+        str(port),
+        "--data-dir",
+        str(folder),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_for(port, process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    pytest.skip("noida-db does not run on this machine")
+
+
+class TestLive(ConnectorContract):
+    @pytest.fixture
+    def connector(self, live_url: str, context: ConnectorContext, request: pytest.FixtureRequest) -> Connector:
+        index = f"posts-{abs(hash(request.node.name))}"
+        made = make.make_elasticsearch(live_url, context, index=index, api_key="")
+        assert isinstance(made, ElasticsearchConnector)
+        assert list(made.add(posts(60))) == []
+        made._client.indices.refresh(index=index)
+        return made
+
+    @pytest.fixture
+    def query(self, connector: Connector) -> Query:
+        return text_query(connector.kind, "water banned", policy="test")
+
+    @pytest.fixture
+    def fruitless(self, connector: Connector) -> Query:
+        return text_query(connector.kind, "zebra", policy="test")
