@@ -11,7 +11,7 @@ from contextlib import suppress
 import psycopg
 from procrastinate import App, PsycopgConnector, exceptions
 
-from daemon import digest, outbox, pipeline, preparation
+from daemon import digest, keeping, outbox, pipeline, preparation
 from daemon.delivery import Postman
 from daemon.schedule import retry_delay
 from daemon.service import Service
@@ -36,6 +36,7 @@ class Jobs:
         self._app.task(name="send outbox")(self._send_outbox)
         self._app.task(name="search watch")(self._search_watch)
         self._app.task(name="make digest")(self._make_digest)
+        self._app.task(name="keep house")(self._keep_house)
 
     def tick(self) -> int:
         """Put whatever is due into the queue, each thing once, also when several processes tick; jobs made."""
@@ -54,6 +55,8 @@ class Jobs:
             made += self._defer("search watch", conn, f"watch-{watch}", watch=watch)
         for subscription in mailing.due_subscriptions(conn, now):
             made += self._defer("make digest", conn, f"digest-{subscription}", subscription=subscription)
+        if keeping.is_due(self._service, conn):
+            made += self._defer("keep house", conn, "keep house")
         if mailing.any_pending(conn, now):
             made += self._defer("send outbox", conn, "outbox")
         return made
@@ -83,6 +86,9 @@ class Jobs:
 
     def _send_outbox(self) -> None:
         outbox.send_outbox(self._service, self._postman)
+
+    def _keep_house(self) -> None:
+        keeping.keep_house(self._service)
 
     def _search_watch(self, *, watch: int) -> None:
         try:

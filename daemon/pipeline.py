@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from connectors.protocol import CompiledQuery, Connector, SearchFailed, Window
+from daemon.clustering import cluster_posts
 from daemon.fetching import Fetched, fetch_page
 from daemon.schedule import next_search, retry_delay
 from daemon.service import Service
@@ -181,6 +182,7 @@ def _match_batch(service: Service, ids: list[PostId] | None) -> int:
             return 0
         results = service.matcher(conn).match([PostText(post.text, tuple(post.links)) for post in waiting])
         threshold, now = service.settings.match.keep_above, service.clock()
+        cluster_posts(conn, [post.id for post in waiting])
         for post, result in zip(waiting, results, strict=True):
             kept = [match for match in result.matches if match.confidence >= threshold]
             why = MatchReason.NONE_FITS if result.matches and not kept else result.why

@@ -53,14 +53,14 @@ def open_connectors(
     """The search endpoints of the settings, by name; one that cannot be set up is there and says why at each search."""
     if not settings.connectors:
         return {}
-    folder, salt = writable_home(settings.home), _pseudonym_key(settings)
+    folder, salt = writable_home(settings.home), pseudonym_key(settings)
     return {
         name: _usable_or_not(given, ConnectorContext(name, salt, clock, folder, make_index))
         for name, given in settings.connectors.items()
     }
 
 
-def _pseudonym_key(settings: Settings) -> str:
+def pseudonym_key(settings: Settings) -> str:
     """The secret that keys authors' pseudonyms, made at first use: without it no one can tell who is behind one."""
     path = writable_home(settings.home) / "pseudonym.key"
     try:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from daemon.cli import ask, demo, intake, mail, models, running, subscriptions, watching
+from daemon.cli import ask, budget, demo, forgetting, intake, mail, models, running, subscriptions, watching
 from domain.errors import ClaimwatchError
 
 app = typer.Typer(
@@ -15,10 +15,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for part in (demo, running, intake, ask, mail, models):
+for part in (demo, running, intake, ask, mail, models, forgetting):
     app.registered_commands.extend(part.app.registered_commands)
 app.add_typer(watching.app, name="watch")
 app.add_typer(subscriptions.app, name="subscription")
+app.add_typer(budget.app, name="budget")
 app.add_typer(mail.outbox_app, name="outbox")
 app.add_typer(models.eval_app, name="eval")
 app.add_typer(models.retrain_app, name="retrain")

@@ -1,5 +1,6 @@
 """Posts that must go, with all that was made of them: matches, stored mails, embeddings."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,11 @@ class Purged:
     matches: int = 0
     mails: int = 0
     files: tuple[str, ...] = ()
+
+    def __add__(self, other: "Purged") -> "Purged":
+        return Purged(
+            self.posts + other.posts, self.matches + other.matches, self.mails + other.mails, self.files + other.files
+        )
 
 
 def purge(conn: psycopg.Connection, connector: str, platform_ids: Sequence[str], *, now: datetime) -> Purged:
@@ -60,6 +66,44 @@ def _remove_traces(conn: psycopg.Connection, ids: Sequence[int]) -> Purged:
         conn.execute(statements(_SQL)[name], {"digests": digests})
     conn.execute(statements(_SQL)["remove_matches"], {"matches": matches})
     return Purged(0, len(matches), len(digests), tuple(detail for _, state, detail in copies if state == "sent"))
+
+
+def remember_forgotten(conn: psycopg.Connection, platform: str, mark: str, *, now: datetime) -> None:
+    conn.execute(statements(_SQL)["remember_forgotten"], {"platform": platform, "mark": mark, "now": now})
+
+
+def forgotten_mark(platform_id: str) -> str:
+    """Under which a forgotten post is known, without keeping its id."""
+    return hashlib.sha256(platform_id.encode()).hexdigest()[:32]
+
+
+def forgotten(conn: psycopg.Connection, platform: str, marks: Sequence[str]) -> set[str]:
+    """Those of the marks that must not come back."""
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        values = {"platform": platform, "marks": list(marks)}
+        return set(cursor.execute(statements(_SQL)["forgotten"], values).fetchall())
+
+
+def unclustered(conn: psycopg.Connection, ids: Sequence[int]) -> list[tuple[int, str]]:
+    """Id and text of posts that belong to no cluster yet, in the order of their ids."""
+    return conn.execute(statements(_SQL)["unclustered"], {"ids": list(ids)}).fetchall()
+
+
+def cluster_heads(conn: psycopg.Connection, bands: Sequence[int]) -> list[tuple[int, str]]:
+    """First posts of clusters that a text with these band hashes may belong to, the oldest first."""
+    values = {"bands": list(range(len(bands))), "hashes": list(bands)}
+    return conn.execute(statements(_SQL)["heads"], values).fetchall()
+
+
+def begin_cluster(conn: psycopg.Connection, post: int, bands: Sequence[int]) -> None:
+    with conn.cursor() as cursor:
+        rows = [{"band": band, "hash": value, "post_id": post} for band, value in enumerate(bands)]
+        cursor.executemany(statements(_SQL)["add_band"], rows)
+    join_cluster(conn, post, post)
+
+
+def join_cluster(conn: psycopg.Connection, post: int, head: int) -> None:
+    conn.execute(statements(_SQL)["set_cluster"], {"id": post, "cluster": head})
 
 
 def to_recheck(conn: psycopg.Connection, connector: str, *, before: datetime, limit: int) -> dict[str, int]:

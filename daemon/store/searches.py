@@ -1,5 +1,6 @@
 """Queries, their searches, the posts they found and what those match."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from connectors.protocol import CompiledQuery, Page, Window
 from daemon.store.outcomes import name_of
+from daemon.store.posts import forgotten, forgotten_mark
 from daemon.store.statements import statements
 from domain.ids import FactCheckId, PostId, WatchId
 from domain.match import Match, MatchReason
@@ -78,13 +80,26 @@ def open_search(
 def save_page(conn: psycopg.Connection, search: int, page: Page, *, connector: str, now: datetime) -> list[PostId]:
     """Store a page and where the next one begins, together; the ids of its posts."""
     # In one order, so that two workers with the same posts never wait for each other.
-    posts = sorted(page.posts, key=lambda post: (post.platform, post.platform_id))
+    posts = sorted(_allowed(conn, page.posts), key=lambda post: (post.platform, post.platform_id))
     ids = [_save_post(conn, post, connector, now) for post in posts]
     with conn.cursor() as links:
         links.executemany(statements(_SQL)["link_post"], [{"search_id": search, "post_id": post} for post in ids])
     values = {"id": search, "cursor": page.cursor, "notices": list(page.notices)}
     conn.execute(statements(_SQL)["advance"], values)
     return ids
+
+
+def _allowed(conn: psycopg.Connection, found: Sequence[Post]) -> list[Post]:
+    """The posts less those that, or whose authors, asked to be forgotten."""
+    marks: dict[str, set[str]] = defaultdict(set)
+    for post in found:
+        marks[post.platform] |= {forgotten_mark(post.platform_id), post.author or ""}
+    unwanted = {(platform, mark) for platform in marks for mark in forgotten(conn, platform, sorted(marks[platform]))}
+    return [
+        post
+        for post in found
+        if not {(post.platform, forgotten_mark(post.platform_id)), (post.platform, post.author)} & unwanted
+    ]
 
 
 def add_spent(conn: psycopg.Connection, search: int, micro_dollars: int) -> int:

@@ -48,3 +48,24 @@ UPDATE posts SET checked_at = %(now)s WHERE id = ANY(%(ids)s);
 -- name: expired
 -- Posts that a connector's policy no longer allows to keep.
 SELECT id FROM posts WHERE connector = %(connector)s AND gone_at IS NULL AND fetched_at < %(before)s LIMIT %(limit)s;
+
+-- name: remember_forgotten
+INSERT INTO forgotten (platform, mark, created_at) VALUES (%(platform)s, %(mark)s, %(now)s) ON CONFLICT DO NOTHING;
+
+-- name: forgotten
+SELECT mark FROM forgotten WHERE platform = %(platform)s AND mark = ANY(%(marks)s);
+
+-- name: heads
+-- First posts of the clusters that share a band with a text, oldest first.
+SELECT DISTINCT p.id, p.text FROM cluster_bands b JOIN posts p ON p.id = b.post_id
+JOIN unnest(%(bands)s::smallint[], %(hashes)s::bigint[]) AS own(band, hash) ON own.band = b.band AND own.hash = b.hash
+WHERE p.gone_at IS NULL ORDER BY p.id;
+
+-- name: add_band
+INSERT INTO cluster_bands (band, hash, post_id) VALUES (%(band)s, %(hash)s, %(post_id)s) ON CONFLICT DO NOTHING;
+
+-- name: set_cluster
+UPDATE posts SET cluster = %(cluster)s WHERE id = %(id)s;
+
+-- name: unclustered
+SELECT id, text FROM posts WHERE id = ANY(%(ids)s) AND cluster IS NULL AND gone_at IS NULL ORDER BY id;

@@ -1,0 +1,71 @@
+"""budget show | set: what may be spent on each connector."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from daemon.cli import session, terminal
+from daemon.cli.terminal import JsonFlag
+from domain.errors import BadInput
+
+app = typer.Typer(no_args_is_help=True, help="What may be spent on a connector: show, set.")
+_MICRO = 1_000_000
+
+
+@app.command()
+def show(json: JsonFlag = False) -> None:
+    """Every cap, what the present day or month has spent of it, and connectors that are left alone for now."""
+    from daemon.store import connector_states, spending
+
+    with session.service() as service, service.database.connection() as conn:
+        rows = spending.overview(conn, now=service.clock())
+        failing = connector_states.all_failing(conn)
+    if json:
+        return terminal.say_json({"budgets": rows, "failing": failing})
+    if not rows:
+        terminal.say("no cap is set: searches may cost what they cost; set one with `claimwatch budget set`")
+    else:
+        terminal.say_table(["connector", "for", "a", "spent", "cap"], [_row(row) for row in rows])
+    for state in failing:
+        until = f" until {state['closed_until']:%Y-%m-%d %H:%M} UTC" if state["closed_until"] else ""
+        terminal.say(f"{state['connector']}: {state['outcome'].replace('_', ' ')} {state['detail']}{until}")
+
+
+@app.command("set")
+def set_cap(
+    connector: Annotated[str, typer.Argument(help="Name of the connector in the settings.")],
+    dollars: Annotated[float | None, typer.Option(min=0, max=1e9, help="At most so much money.")] = None,
+    posts: Annotated[int | None, typer.Option(min=0, max=10**12, help="At most so many posts read.")] = None,
+    each: Annotated[
+        Literal["connector", "claim"], typer.Option(help="For all claims together, or for each.")
+    ] = "connector",
+    a: Annotated[Literal["day", "month"], typer.Option("--a", help="UTC day or month.")] = "month",
+    none: Annotated[bool, typer.Option("--none", help="Lift the cap, of money or with --posts 0 of posts.")] = False,
+) -> None:
+    """Set a cap. A connector that was left alone for want of budget is tried again."""
+    from daemon.store import connector_states, spending
+
+    if (dollars is None) == (posts is None):
+        raise BadInput("give one of --dollars and --posts: a cap is of money or of posts")
+    unit: Literal["posts", "micro_dollars"] = "posts" if dollars is None else "micro_dollars"
+    cap = posts if dollars is None else round(dollars * _MICRO)
+    with session.service() as service:
+        if connector not in service.settings.connectors:
+            known = ", ".join(service.settings.connectors) or "none is set up"
+            raise BadInput(f"there is no connector {connector!r} in the settings ({known})")
+        with service.database.connection() as conn:
+            spending.set_cap(conn, connector, each, a, unit, None if none else cap)
+            connector_states.works(conn, connector)
+    said = "no cap" if none else f"at most {_amount(unit, cap or 0)}"
+    terminal.say(f"{connector}: {said} a {a}" + (" for each claim" if each == "claim" else ""))
+
+
+def _row(row: dict[str, object]) -> tuple[object, ...]:
+    unit = str(row["unit"])
+    whom = "each claim (most spent)" if row["scope"] == "claim" else "all"
+    spent, cap = (int(str(row[name])) for name in ("spent", "cap"))
+    return row["connector"], whom, row["period"], _amount(unit, spent), _amount(unit, cap)
+
+
+def _amount(unit: str, number: int) -> str:
+    return f"{number:,} posts" if unit == "posts" else f"${number / _MICRO:,.2f}"
