@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from threading import Event
+from typing import Protocol, runtime_checkable
 
 from domain.clock import Clock
 from domain.outcome import BudgetUsedUp, NotPermitted, RateLimited, Unavailable
@@ -130,4 +131,13 @@ class Connector(Protocol):
 
     def close(self) -> None:
         """Let go of connections; the connector is not used again."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A connector whose posts come by a stream, which a process of its own follows."""
+
+    def follow(self, stopping: Event) -> None:
+        """Take in the stream from where it was left, until `stopping` is set."""
         ...

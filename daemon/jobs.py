@@ -118,7 +118,7 @@ class Jobs:
                 await app.job_manager.retry_job(job)
 
     def _defer(self, task: str, conn: psycopg.Connection, key: str, **arguments: int) -> int:
-        """One job of a kind at a time: `lock` keeps two from running together, `queueing_lock` from waiting together."""
+        """One job of a kind at a time: `lock` keeps two from running at once, `queueing_lock` from waiting so."""
         try:
             with conn.transaction():
                 self._queue.configure_task(task, connection=conn, lock=key, queueing_lock=key).defer(**arguments)

@@ -164,7 +164,9 @@ class ElasticsearchConnector:
     def _failure(self, exc: Exception) -> SearchFailed:
         if isinstance(exc, ApiError) and exc.status_code == 404:
             if "index_not_found" in str(exc.error):
-                return SearchFailed(Unavailable(f"there is no index {self._index!r}: put posts into it, or correct index"))
+                return SearchFailed(
+                    Unavailable(f"there is no index {self._index!r}: put posts into it, or correct index")
+                )
             return _PointPassed(Unavailable("the point in time has passed"))
         if isinstance(exc, ApiError):
             return http_failure(exc.status_code, exc.meta.headers, self._clock(), said=str(exc.message))

@@ -20,7 +20,7 @@ def forget(
     author: Annotated[str | None, typer.Option(help="Id or name of the author, as the platform gives it.")] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Remove a post, or all posts of an author, with every trace: matches, embeddings, stored mails. A receipt follows."""
+    """Remove a post, or all posts of an author, with every trace of them; a receipt follows."""
     from dataclasses import asdict
 
     from daemon.keeping import forget_author, forget_post

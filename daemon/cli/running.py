@@ -1,9 +1,12 @@
 """run, worker, tick, status, doctor, migrate."""
 
+from typing import Annotated
+
 import typer
 
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
+from domain.errors import BadInput
 
 app = typer.Typer()
 
@@ -29,6 +32,27 @@ def worker(until_empty: bool = typer.Option(False, "--until-empty", help="Stop w
 
     with session.service() as service:
         Jobs(service, open_postman(service.settings)).work(until_empty=until_empty)
+
+
+@app.command()
+def stream(connector: Annotated[str, typer.Argument(help="Name of the connector in the settings.")]) -> None:
+    """Follow a platform's stream into the index on this machine, until stopped."""
+    import signal
+    from threading import Event
+
+    from connectors.protocol import Streaming
+
+    stopping = Event()
+    with session.service() as service:
+        chosen = service.connectors.get(connector)
+        if not isinstance(chosen, Streaming):
+            names = [name for name, one in service.connectors.items() if isinstance(one, Streaming)]
+            raise BadInput(
+                f"{connector} is no connector with a stream: choose from {', '.join(names) or 'none set up'}"
+            )
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        chosen.follow(stopping)
 
 
 @app.command()

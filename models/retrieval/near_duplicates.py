@@ -17,7 +17,7 @@ _MASK = (1 << 63) - 1
 
 
 def bands_of(text: str) -> list[int]:
-    """Hashes of the text's MinHash bands, each below 2^63; texts that share one are worth comparing. Empty: no words."""
+    """Hashes of the text's MinHash bands, each below 2^63; texts that share one are worth comparing."""
     runs = _runs(text)
     if not runs:
         return []
