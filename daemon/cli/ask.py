@@ -10,8 +10,10 @@ import typer
 from connectors.protocol import Connector, SearchFailed, Window
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
+from daemon.estimating import estimates
 from daemon.service import Service
 from daemon.settings import ConnectorSettings
+from daemon.store import spending
 from domain.errors import BadInput
 from domain.fact_check import Claim
 from domain.ids import FactCheckId
@@ -29,6 +31,9 @@ def rewrite(
     claim: ClaimArgument,
     endpoint: Annotated[str, typer.Option(help="boolean, ranked, dense, or the name of a connector.")] = "boolean",
     policy: Annotated[str | None, typer.Option(help="claim, keyphrases or rarest; default as set.")] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Also how many posts the queries would bring, and at what cost.")
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
     """The queries a claim would be searched with, and how each came from it."""
@@ -36,6 +41,8 @@ def rewrite(
         kind = _kind(service, endpoint)
         asked = _claim(claim)
         queries = _queries(service, _rewriter(service, kind, asked, policy), asked)
+        if estimate:
+            return _say_estimates(service, endpoint, queries, json)
     if json:
         return terminal.say_json(
             [{"query": str(q), "policy": q.policy, "edits": [str(e) for e in q.trail]} for q in queries]
@@ -44,6 +51,23 @@ def rewrite(
         return terminal.say("no query: the claim has no word to search for")
     rows = [(i, str(q), "; ".join(map(str, q.trail)), q.policy) for i, q in enumerate(queries, 1)]
     terminal.say_table(["", "query", "how it came from the claim", "policy"], rows)
+
+
+def _say_estimates(service: Service, endpoint: str, queries: list[Query], json: bool) -> None:
+    """Expected posts and cost of each query on the connector, or on all of that kind, and what the budget allows."""
+    connectors = [c for c in service.connectors.values() if endpoint in {c.name, c.kind.value}]
+    if not connectors:
+        raise BadInput(f"--estimate: no connector is set up for {endpoint}: add one to claimwatch.toml")
+    now = service.clock()
+    window = Window(now - timedelta(days=service.settings.search.lookback_days), now)
+    found = [row for connector in connectors for row in estimates(service, connector, queries, window)]
+    if json:
+        return terminal.say_json([asdict(row) for row in found])
+    rows = [(row.connector, row.syntax, row.posts_text, row.cost_text, row.note) for row in found]
+    terminal.say_table(["connector", "what the platform is sent", "posts", "cost", ""], rows)
+    with service.database.connection() as conn:
+        for connector in connectors:
+            terminal.say(f"{connector.name}: {spending.allowed(conn, connector, now=now)}")
 
 
 @app.command()

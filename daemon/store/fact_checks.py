@@ -38,6 +38,7 @@ class UncleanRow:
 @dataclass(frozen=True, slots=True)
 class UnpreparedRow:
     id: int
+    version: int
     claim: str
     title: str
     language: str  # empty: to be found out
@@ -123,9 +124,9 @@ def store_prepared(
     conn: psycopg.Connection, rows: Sequence[UnpreparedRow], vectors: NDArray[np.float32], *,
     encoder: str, now: datetime,
 ) -> None:  # fmt: skip
-    """Write language and embedding of each row; one whose claim has changed since is left to the next turn."""
+    """Write language and embedding of each row; one that has changed since is left to the next turn."""
     values = [
-        {"id": row.id, "claim": row.claim, "language": row.language, "embedding": vector if vector.any() else None,
+        {"id": row.id, "version": row.version, "language": row.language, "embedding": vector if vector.any() else None,
          "encoder": encoder, "now": now}
         for row, vector in zip(rows, vectors, strict=True)
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import psycopg
 from psycopg.rows import dict_row, namedtuple_row
 
-from connectors.protocol import Limits, Prices
+from connectors.protocol import Connector, Limits, Prices
 from daemon.store.statements import statements
 from domain.ids import PostId
 from domain.outcome import BudgetUsedUp
@@ -84,6 +84,20 @@ def set_cap(
 def overview(conn: psycopg.Connection, *, now: datetime) -> list[dict[str, Any]]:
     with conn.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(statements(_SQL)["overview"], {"now": now}).fetchall()
+
+
+def allowed(conn: psycopg.Connection, connector: Connector, *, now: datetime) -> str:
+    """What the caps of all claims together still allow, in words."""
+    own = [row for row in overview(conn, now=now) if row["connector"] == connector.name and row["scope"] == "connector"]
+    if not own:
+        return "no cap is set"
+    left = [
+        f"{row['cap'] - row['spent']:,} posts"
+        if row["unit"] == "posts"
+        else f"${(row['cap'] - row['spent']) / 1e6:,.2f}"
+        for row in own
+    ]
+    return "; ".join(f"{amount} left this {row['period']}" for amount, row in zip(left, own, strict=True))
 
 
 def forget_charges(conn: psycopg.Connection, *, now: datetime) -> None:

@@ -71,9 +71,9 @@ class Matcher:
         self._languages = {*languages, "und"}
         self._finder = EvidenceFinder(fact_checks, vectors)
         self._sentences = BestSentences(encoder)
-        self._by_address = {fact.key: number for number, fact in enumerate(fact_checks)}
-        for number, addresses in enumerate(aliases):
-            self._by_address |= {address: number for address in addresses}
+        # An address of its own wins over one that another fact-check is also known by.
+        self._by_address = {address: number for number, known in enumerate(aliases) for address in known}
+        self._by_address |= {fact.key: number for number, fact in enumerate(fact_checks)}
         self.name = f"{calibration.name}@{calibration.version}+{encoder.version}"
 
     def match(self, posts: Sequence[PostText], *, k: int = 5) -> list[PostMatches]:

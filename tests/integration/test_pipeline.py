@@ -214,6 +214,23 @@ def test_a_corrected_fact_check_keeps_its_old_wording_and_is_not_a_new_claim(
     assert len(mails(service)) == 2
 
 
+def test_a_rating_that_is_corrected_ends_the_watch_and_one_that_comes_back_takes_it_up(
+    service: Service, tmp_path: Path
+) -> None:
+    run_until_idle(service)  # a search has been done: why the claim is watched reads differently now
+    states = []
+    for rating in ("True", "False"):
+        file = tmp_path / f"{rating}.jsonl"
+        file.write_text(json.dumps(FACT_CHECKS[0] | {"rating": rating}) + "\n")
+        import_file(service, file, ReadOptions())
+        prepare(service)
+        with service.database.connection() as conn:
+            states += conn.execute(
+                "SELECT w.state FROM watches w JOIN fact_checks f ON f.id = w.fact_check_id WHERE f.url = %s", [FLUORIDE]
+            ).fetchall()
+    assert states == [("paused",), ("active",)]
+
+
 def test_the_same_file_again_changes_nothing(service: Service, checks_file: Path) -> None:
     again = import_file(service, checks_file, ReadOptions())
     assert (again.added, again.changed, again.unchanged) == (0, 0, 3)

@@ -98,5 +98,6 @@ def _contains(found: list[str], phrase: Phrase) -> bool:
 X = Accepts(512, suffix=" -is:retweet")
 REDDIT = Accepts(512, conjunction="AND")
 BLUESKY = Accepts(300, has_or=False)
+STREAM = Accepts(4000, conjunction="AND")
 MASTODON = Accepts(400, has_or=False, prefix="+")
 BY_PLATFORM = {"x": X, "reddit": REDDIT, "bluesky": BLUESKY, "mastodon": MASTODON}

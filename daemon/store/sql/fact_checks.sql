@@ -33,24 +33,24 @@ SELECT id, key, rating_flags AS flags, COALESCE(url, '') AS url, claim, title, b
        rating_given AS rating, COALESCE(rating_value, '') AS rating_value, COALESCE(rating_best, '') AS rating_best,
        COALESCE(rating_worst, '') AS rating_worst, published_at
 FROM fact_checks WHERE NOT clean AND prepared_at IS NULL AND set_aside IS NULL
-ORDER BY id LIMIT %(limit)s;
+ORDER BY id LIMIT %(limit)s FOR UPDATE SKIP LOCKED;
 
 -- name: store_cleaned
 UPDATE fact_checks SET
     key = %(key)s, url = %(url)s, claim = %(claim)s, title = %(title)s, body = %(body)s, publisher = %(publisher)s,
-    language = %(language)s, rating_score = %(rating_score)s, rating_flags = %(rating_flags)s, verdict = %(verdict)s,
-    published_at = %(published_at)s, clean = true
+    author = %(author)s, language = %(language)s, rating_score = %(rating_score)s, rating_flags = %(rating_flags)s,
+    verdict = %(verdict)s, published_at = %(published_at)s, clean = true
 WHERE id = %(id)s;
 
 -- name: unprepared
 -- Clean rows that are new or changed, whoever wrote them, oldest first.
-SELECT id, claim, title, language FROM fact_checks WHERE clean AND prepared_at IS NULL AND set_aside IS NULL
+SELECT id, version, claim, title, language FROM fact_checks WHERE clean AND prepared_at IS NULL AND set_aside IS NULL
 ORDER BY id LIMIT %(limit)s;
 
 -- name: store_prepared
 UPDATE fact_checks SET
     language = %(language)s, embedding = %(embedding)s, encoder = %(encoder)s, prepared_at = %(now)s
-WHERE id = %(id)s AND clean AND claim = %(claim)s;
+WHERE id = %(id)s AND clean AND version = %(version)s;
 
 -- name: id_of_key
 SELECT id FROM fact_checks WHERE key = %(key)s AND id <> %(except_id)s;
@@ -61,7 +61,8 @@ UPDATE fact_checks SET set_aside = %(reason)s WHERE id = %(id)s;
 
 -- name: state
 -- Changes whenever the prepared fact-checks do.
-SELECT count(*) AS fact_checks, max(prepared_at) AS latest FROM fact_checks WHERE prepared_at IS NOT NULL;
+SELECT count(*) AS fact_checks, max(GREATEST(prepared_at, updated_at)) AS latest FROM fact_checks
+WHERE prepared_at IS NOT NULL;
 
 -- name: all_prepared
 SELECT id, key, claim, title, body, url, publisher, language, verdict, rating_given, published_at, aliases, embedding

@@ -1,30 +1,34 @@
 -- name: watch_wanted
--- Watches for prepared fact-checks whose verdict is wanted; the ones that are watched already stay as they are.
+-- Watches for prepared fact-checks whose verdict is wanted, also those that an earlier rating had paused; the ones that
+-- are watched already, or that a person paused, stay as they are.
 INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why)
 SELECT f.id, %(now)s, %(now)s, %(interval_s)s, 'rated ' || f.verdict
 FROM fact_checks f
 WHERE f.prepared_at IS NOT NULL AND f.verdict = ANY(%(verdicts)s) AND f.id = ANY(%(ids)s)
-ON CONFLICT (fact_check_id) DO NOTHING RETURNING id;
+ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', paused_by = NULL, why = excluded.why, next_due = excluded.next_due
+WHERE watches.paused_by = 'rating' RETURNING id;
 
 -- name: watch_all_wanted
 -- The same for all fact-checks: a subscription asks for more verdicts than before.
 INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why)
 SELECT f.id, %(now)s, %(now)s, %(interval_s)s, 'rated ' || f.verdict
 FROM fact_checks f WHERE f.prepared_at IS NOT NULL AND f.verdict = ANY(%(verdicts)s)
-ON CONFLICT (fact_check_id) DO NOTHING RETURNING id;
+ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', paused_by = NULL, why = excluded.why, next_due = excluded.next_due
+WHERE watches.paused_by = 'rating' RETURNING id;
 
 -- name: pause_unwanted
 -- A corrected rating ends a watch that a rating began; one that a person added stays.
-UPDATE watches w SET state = 'paused', why = 'rating corrected to ' || f.verdict
+UPDATE watches w SET state = 'paused', paused_by = 'rating', why = 'rating corrected to ' || f.verdict
 FROM fact_checks f
 WHERE f.id = w.fact_check_id AND f.id = ANY(%(ids)s) AND NOT f.verdict = ANY(%(verdicts)s)
-  AND w.state = 'active' AND w.why LIKE 'rated %%';
+  AND w.state = 'active' AND w.origin = 'rating';
 
 -- name: add
 -- A person watches a fact-check whatever its rating.
-INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why, priority)
-SELECT id, %(now)s, %(now)s, %(interval_s)s, 'added by hand', 1 FROM fact_checks WHERE key = %(key)s AND prepared_at IS NOT NULL
-ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', why = 'added by hand', next_due = excluded.next_due
+INSERT INTO watches (fact_check_id, next_due, created_at, interval_s, why, priority, origin)
+SELECT id, %(now)s, %(now)s, %(interval_s)s, 'added by hand', 1, 'person' FROM fact_checks WHERE key = %(key)s AND prepared_at IS NOT NULL
+ON CONFLICT (fact_check_id) DO UPDATE SET state = 'active', paused_by = NULL, origin = 'person', priority = 1,
+    why = 'added by hand', next_due = excluded.next_due
 RETURNING id;
 
 -- name: list
@@ -36,7 +40,8 @@ FROM watches w JOIN fact_checks f ON f.id = w.fact_check_id
 ORDER BY w.next_due, w.id LIMIT %(limit)s;
 
 -- name: set_state
-UPDATE watches SET state = %(state)s WHERE id = %(id)s RETURNING id;
+UPDATE watches SET state = %(state)s, paused_by = CASE WHEN %(state)s = 'paused' THEN 'person' END
+WHERE id = %(id)s RETURNING id;
 
 -- name: add_rule
 INSERT INTO word_rules (watch_id, rule, words) SELECT id, %(rule)s, %(words)s FROM watches WHERE id = %(id)s
