@@ -93,7 +93,8 @@ def _connector(service: Service, connector: Connector) -> Finding:
     return Finding(
         f"connector {connector.name}",
         "live",
-        f"{connector.kind}; {count if count is not None else 'some'} posts on {word!r} since yesterday",
+        f"{connector.kind}; answers"
+        + (f" (asked for {word!r} since yesterday: {count} posts)" if count is not None else ""),
     )
 
 

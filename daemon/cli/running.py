@@ -63,7 +63,10 @@ def tick() -> None:
 
     with session.service() as service:
         made = Jobs(service, open_postman(service.settings)).tick()
+        searchable = bool(service.connectors)
     terminal.say(f"{made} job{'s' * (made != 1)} queued")
+    if not searchable:
+        terminal.say("no connector is set up, so no claim is searched: add [connectors.NAME] to claimwatch.toml")
 
 
 @app.command()
