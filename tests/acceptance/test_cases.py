@@ -2,6 +2,7 @@
 
 import html
 import json
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.acceptance.conftest import Claimwatch
+from tests.acceptance.conftest import Claimwatch, Environment, script
 
 ARTICLE = "https://fc.example/a/42"
 CLAIM = "Tap water is banned in Quillhaven from Monday."
@@ -110,3 +111,16 @@ def test_t05_a_nul_in_one_text_leaves_the_others_alone(
     notices = database.execute("SELECT count(*) FROM searches WHERE notices::text LIKE '%NUL%'").fetchone()
     assert notices is not None
     assert notices[0] >= 1
+
+
+def test_t47_a_wrong_database_address_shows_host_and_user_and_never_the_password(
+    environment: Environment, tmp_path: Path
+) -> None:
+    given = environment | {
+        "DATABASE_URL": "postgresql://desk:s3cret-word@127.0.0.1:1/claims", "CLAIMWATCH_LOG__LEVEL": "DEBUG",
+    }  # fmt: skip
+    done = subprocess.run([script(), "status"], env=given, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "127.0.0.1" in done.stderr
+    assert "desk" in done.stderr
+    assert "s3cret-word" not in done.stdout + done.stderr
