@@ -8,7 +8,8 @@ from daemon.schedule import retry_delay
 from daemon.service import Service
 from daemon.store import mailing
 from daemon.store.mailing import OutgoingMail
-from reports.mail import address
+from domain.errors import BadInput
+from reports.mail import address, mail_address, sender_mailbox
 
 logger = logging.getLogger(__name__)
 
@@ -16,11 +17,12 @@ _MOST_ATTEMPTS = 12  # with the doubling delay: about three days
 
 
 def send_outbox(service: Service, postman: Postman) -> int:
-    """Send every mail that is due; how many left."""
+    """Send every mail that is due; how many left. Raises BadInput for a sender that is no mail address."""
+    sender = sender_mailbox(service.settings.mail.sender).addr_spec  # before any mail is taken
     _settle_interrupted(service, postman)
     sent = 0
     while mail := _take(service):
-        delivery = postman.deliver(_letter(service, mail))
+        delivery = _deliver(postman, mail, sender)
         _settle(service, mail, delivery)
         sent += delivery.fate == "sent"
         logger.info("mail handled", extra={"action": "mail", "outbox": mail.id, "fate": delivery.fate})
@@ -32,10 +34,15 @@ def _take(service: Service) -> OutgoingMail | None:
         return mailing.take_pending(conn, service.clock())
 
 
-def _letter(service: Service, mail: OutgoingMail) -> Letter:
-    message = address(bytes(mail.message), recipient=mail.recipient, message_id=mail.message_id)
-    label = f"{mail.subscription}-{mail.recipient}"
-    return Letter(service.settings.mail.sender, mail.recipient, message, label, mail.due_at)
+def _deliver(postman: Postman, mail: OutgoingMail, sender: str) -> Delivery:
+    """What became of it. A mail that cannot be addressed fails for good, so that it holds up no other."""
+    try:
+        recipient = mail_address(mail.recipient, "the recipient")
+        message = address(bytes(mail.message), recipient=recipient, message_id=mail.message_id)
+    except BadInput as exc:
+        return Delivery("failed", str(exc))
+    label = f"{recipient}-{mail.subscription}"
+    return postman.deliver(Letter(sender, recipient, message, label, mail.message_id, mail.due_at))
 
 
 def _settle(service: Service, mail: OutgoingMail, delivery: Delivery) -> None:

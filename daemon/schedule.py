@@ -46,8 +46,18 @@ def next_search(interval: timedelta, new_matches: int, settings: WatchSettings) 
     shortest, longest = timedelta(hours=settings.shortest_hours), timedelta(hours=settings.longest_hours)
     if new_matches:
         chosen = max(interval / 2, shortest)
-        return NextSearch(chosen, f"{new_matches} new post{'s' * (new_matches > 1)} at the last search")
-    return NextSearch(min(interval * 2, longest), "nothing new at the last search")
+        brought = f"{new_matches} new post{'s' * (new_matches > 1)}"
+    else:
+        chosen, brought = min(interval * 2, longest), "nothing more"
+    return NextSearch(chosen, f"searched every {_spoken(chosen)}, as the last search brought {brought}")
+
+
+def _spoken(interval: timedelta) -> str:
+    """`12 hours`, `hour`, `90 minutes`."""
+    minutes = round(interval / _MINUTE)
+    if minutes % 60:
+        return f"{minutes} minutes" if minutes > 1 else "minute"
+    return f"{minutes // 60} hours" if minutes > 60 else "hour"
 
 
 def retry_delay(failures: int) -> timedelta:

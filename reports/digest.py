@@ -5,7 +5,6 @@ into first, under the same names, and may hold further templates that these incl
 the HTML is escaped, by which kind of body asks for it and not by the name of its file; whatever becomes text is not.
 """
 
-import base64
 import re
 import traceback
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from reports.view import ClaimView, DigestView
 
 _FILTERS = {
     "count": wording.count,
+    "found": wording.found,
     "number": wording.number,
     "compact": wording.compact,
     "percent": wording.percent,
@@ -48,6 +48,7 @@ _FILTERS = {
 }
 
 
+LISTED = 10  # claims that the list at the top of the HTML names
 CARDS = 12  # claims that the HTML shows with their posts: a large mail provider cuts messages off at 102 KB
 
 
@@ -68,21 +69,15 @@ def render_digest(view: DigestView, *, templates: Path | None = None) -> Rendere
     """
     zone = ZoneInfo(view.zone)
     charts = _charts(view, zone)
-    values = {"digest": view, "claims": tuple(zip(view.claims, charts, strict=True)), "zone": zone, "cards": CARDS}
+    values = {
+        "digest": view, "claims": tuple(zip(view.claims, charts, strict=True)), "zone": zone, "cards": CARDS,
+        "listed": LISTED, "below": len(view.claims[LISTED:]),
+    }  # fmt: skip
     subject = " ".join(_render("digest/subject.txt.j2", values, templates, escaped=False).split())
     text = re.sub(r"\n{3,}", "\n\n", _render("digest/body.txt.j2", values, templates, escaped=False).strip() + "\n")
     html = _render("digest/body.html.j2", values | {"subject": subject}, templates, escaped=True)
     images = {chart.cid: chart for chart in charts[:CARDS] if chart}
     return RenderedDigest(subject, text, _inline_css(html), tuple(images.values()))
-
-
-def standalone_html(rendered: RenderedDigest) -> str:
-    """The HTML with its images inside, for a browser."""
-    html = rendered.html
-    for image in rendered.images:
-        data = base64.b64encode(image.png).decode("ascii")
-        html = html.replace(f'src="cid:{image.cid}"', f'src="data:image/png;base64,{data}"')
-    return html
 
 
 def _charts(view: DigestView, zone: ZoneInfo) -> list[InlineImage | None]:

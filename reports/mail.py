@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from email.errors import HeaderParseError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -19,8 +20,9 @@ from domain.errors import BadInput
 from reports.digest import RenderedDigest
 from reports.headers import clean_value, fold_mailbox, fold_text
 
-_ADDRESS = re.compile(r"[^\s<>@,;:\"()\[\]\\]+@[^\s<>@,;:\"()\[\]\\]+")
-_URI = re.compile(r"(https://|mailto:)[!-;=?-~]+")
+_LOCAL = re.compile(r"(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*@", re.ASCII)  # RFC 5322 dot-atom
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_DOMAIN = re.compile(rf"(?=.{{1,253}}$)({_LABEL}(\.{_LABEL})+|localhost)", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,6 @@ class _DigestPolicy(EmailPolicy):
         if name == "From":
             mailbox = value.addresses[0]
             return fold_mailbox(name, mailbox.display_name, mailbox.addr_spec)
-        if name == "List-Unsubscribe":  # an address that is long stays whole: encoded it would be no address
-            return f"{name}: {value}\r\n"
         folded: str = super().fold(name, value)
         return folded
 
@@ -58,21 +58,17 @@ def build_message(
     *,
     sender: str,
     date: datetime,
-    list_unsubscribe: str | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> EmailMessage:
     """The mail of a digest without recipient and Message-ID, which `address` gives to each copy.
 
-    `sender` is an address or `Name <address>`; `list_unsubscribe` an https or mailto address. Raises BadInput where
-    one of them is not.
+    `sender` is an address or `Name <address>`. Raises BadInput where it is not.
     """
     message = EmailMessage(policy=_POLICY)
-    message["From"] = _mailbox(sender, "the sender")
+    message["From"] = sender_mailbox(sender)
     message["Subject"] = clean_value(rendered.subject)
     message["Date"] = format_datetime(date)
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office answer
-    if list_unsubscribe is not None:
-        message["List-Unsubscribe"] = f"<{_uri(list_unsubscribe)}>"
     _add_bodies(message, rendered)
     for attachment in attachments:
         message.add_attachment(
@@ -90,7 +86,7 @@ def serialise(message: EmailMessage) -> bytes:
 
 def address(message: bytes, recipient: str, message_id: str) -> bytes:
     """A serialised mail completed for one recipient. Raises BadInput for what is not a mail address or Message-ID."""
-    to = _mailbox(recipient, "the recipient").addr_spec
+    to = mail_address(recipient, "the recipient")
     if not re.fullmatch(r"<[!-;=?A-~]+@[!-;=?A-~]+>", message_id):
         raise BadInput(f"{message_id!r} is no Message-ID: it is written <left@right>, without spaces")
     return f"To: {to}\r\nMessage-ID: {message_id}\r\n".encode("ascii") + message
@@ -112,20 +108,51 @@ def _set_boundaries(message: EmailMessage, content: str) -> None:
         part.set_boundary(f"=_{digest}_{number}")
 
 
-def _mailbox(text: str, whose: str) -> Address:
-    """The one mail address in a text. Raises BadInput naming whose it should have been."""
-    match = re.fullmatch(r"\s*(?:\"?(?P<name>[^\"<>]*?)\"?\s*<(?P<in_name>[^<>]+)>|(?P<alone>\S+))\s*", text)
-    spec = (match["in_name"] or match["alone"]) if match else ""
-    if not match or not _ADDRESS.fullmatch(spec) or not spec.isascii() or not spec.isprintable():
-        raise BadInput(
-            f"{text!r} is not the mail address of {whose}: write name@host.example, a domain beyond ASCII as xn--…"
-        )
-    return Address(clean_value(match["name"] or ""), addr_spec=spec)
+def sender_mailbox(text: str) -> Address:
+    """The mailbox of an address or `Name <address>`. Raises BadInput for what is neither."""
+    named = re.fullmatch(r"\s*\"?(?P<name>[^\"<>]*?)\"?\s*<(?P<address>[^<>]+)>\s*", text)
+    if not named:
+        return _mailbox("", mail_address(text, "the sender"))
+    return _mailbox(clean_value(named["name"]), mail_address(named["address"], "the sender"))
 
 
-def _uri(text: str) -> str:
-    if not _URI.fullmatch(text):
+def mail_address(text: str, whose: str) -> str:
+    """The address as it stands in a mail: a domain beyond ASCII as xn--….
+
+    Raises BadInput, naming whose it should have been, for what is not one address alone.
+    """
+    local, _, given = text.strip().rpartition("@")
+    domain = _ascii_domain(given)
+    address = f"{local}@{domain}"
+    if not _LOCAL.fullmatch(f"{local}@") or not _DOMAIN.fullmatch(domain) or not _is_itself(address):
         raise BadInput(
-            f"{text!r} cannot be the address to unsubscribe at: give an https:// or mailto: address without spaces"
+            f"{text!r} is not the mail address of {whose}: write name@host.example, the name in ASCII"
+            " and an unusual domain as xn--…"
         )
-    return text
+    return address
+
+
+def _ascii_domain(domain: str) -> str:
+    """The domain by IDNA, empty where that would make another domain of it (`straße` and `strasse` are two)."""
+    if domain.isascii():
+        return domain
+    try:
+        encoded = domain.encode("idna")
+        return encoded.decode("ascii") if encoded.decode("idna").lower() == domain.lower() else ""
+    except UnicodeError:
+        return ""
+
+
+def _is_itself(address: str) -> bool:
+    """Whether mail programs read it as it is written: `=?utf-8?q?a?=@x.example` they take for an encoded `a`."""
+    try:
+        return _mailbox("", address).addr_spec == address
+    except BadInput:
+        return False
+
+
+def _mailbox(name: str, address: str) -> Address:
+    try:
+        return Address(name, addr_spec=address)
+    except (HeaderParseError, ValueError) as exc:
+        raise BadInput(f"{address!r} is no mail address: {exc}") from exc

@@ -18,7 +18,7 @@ SPARKLINE_DAYS = 21
 
 @dataclass(frozen=True, slots=True)
 class PostView:
-    """A matched post, or a group of near-identical ones shown by its most seen member."""
+    """A matched post."""
 
     text: str  # already cut to what the platform lets a mail quote
     url: str | None
@@ -30,8 +30,8 @@ class PostView:
     stance: Stance
     reason: MatchReason
     evidence: str = ""  # the sentence of the fact-check that matched best
-    copies: int = 1  # near-identical posts in the group, this one included
     found_by: str | None = None  # the words of the query that brought it
+    copies: int = 0  # further posts of nearly the same text
 
     @property
     def link(self) -> str | None:
@@ -45,10 +45,9 @@ class PostView:
 
 @dataclass(frozen=True, slots=True)
 class QueryView:
-    """A query, how it was made from the claim, and how many of the new posts it found."""
+    """A query and how many of the new posts it found."""
 
     words: str
-    trail: str
     new_posts: int
 
 
@@ -66,13 +65,14 @@ class ClaimView:
     why_watched: str
     total_posts: int  # ever, the new ones included
     new_by_stance: Mapping[Stance, int]
+    since_by_stance: Mapping[Stance, int]  # those made within the period: a search also finds older ones
     reach: Reach  # of the new posts together; None where no platform says
     posts_per_day: tuple[tuple[date, int], ...] = ()  # local days in order, without gaps: see `fill_days`
     posts: tuple[PostView, ...] = ()  # that repeat the claim, most seen first
     more_posts: int = 0  # that repeat the claim and are not shown
     debunks: tuple[PostView, ...] = ()  # most seen first
-    queries: tuple[QueryView, ...] = ()  # most fruitful first
-    review_url: str | None = None
+    queries: tuple[QueryView, ...] = ()  # those that a person pinned, then the most fruitful
+    more_queries: int = 0
 
     @property
     def new_posts(self) -> int:
@@ -82,6 +82,16 @@ class ClaimView:
     def repeating(self) -> int:
         """New posts that repeat the claim as far as is known: nobody and nothing has said that they do not."""
         return self.spreading + self.unjudged
+
+    @property
+    def posted_since(self) -> int:
+        """New posts that were made within the period."""
+        return sum(self.since_by_stance.values())
+
+    @property
+    def repeating_since(self) -> int:
+        """Posts that count as repeating and were made within the period."""
+        return sum(self.since_by_stance.get(stance, 0) for stance in (Stance.SPREADING, Stance.UNJUDGED))
 
     @property
     def spreading(self) -> int:
@@ -94,10 +104,6 @@ class ClaimView:
     @property
     def debunking(self) -> int:
         return self.new_by_stance.get(Stance.DEBUNKING, 0)
-
-    @property
-    def related(self) -> int:
-        return self.new_by_stance.get(Stance.RELATED, 0)
 
     @property
     def first_time(self) -> bool:
@@ -129,6 +135,7 @@ class Totals:
     repeating_posts: int
     debunking_posts: int
     watched_claims: int
+    posted_since: int  # of the repeating ones, those made within the period
     searches: int | None = None
     posts_read: int | None = None
 
@@ -149,7 +156,11 @@ class DigestView:
     quiet: tuple[QuietClaim, ...] = ()
     more_quiet: int = 0
     late: bool = False
-    review_url: str | None = None
+
+    @property
+    def was_searched(self) -> bool:
+        """False where nothing can be said: no search was carried out."""
+        return self.totals.searches != 0
 
     @property
     def repeated_claims(self) -> int:
@@ -158,6 +169,11 @@ class DigestView:
     @property
     def first_time_claims(self) -> int:
         return sum(1 for claim in self.claims if claim.first_time and claim.repeating)
+
+    @property
+    def tells_first_times(self) -> bool:
+        """Whether it is worth saying at a claim: not where it holds for all of several."""
+        return len(self.claims) == 1 or not all(claim.first_time for claim in self.claims)
 
 
 def fill_days(counts: Mapping[date, int], *, last: date, days: int = SPARKLINE_DAYS) -> tuple[tuple[date, int], ...]:

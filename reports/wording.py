@@ -30,6 +30,11 @@ def count(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
+def found(number: int, posted_since: int) -> str:
+    """`3 new posts`; where older ones are among them, `3 newly found posts`."""
+    return count(number, "new post" if posted_since == number else "newly found post")
+
+
 def number(value: int) -> str:
     """`12,300`."""
     return f"{value:,}"
@@ -66,6 +71,12 @@ def short_day(moment: datetime | date, zone: ZoneInfo | None = None) -> str:
 def clock(moment: datetime, zone: ZoneInfo) -> str:
     """`Fri 27 Nov, 08:00` in the zone."""
     return f"{short_day(moment, zone)}, {moment.astimezone(zone):%H:%M}"
+
+
+def span(first: datetime, last: datetime, zone: ZoneInfo) -> str:
+    """`Fri 27 Nov, 08:00 to Sat 28 Nov, 02:00` in the zone; one minute alone as `Fri 27 Nov, 08:00`."""
+    start, end = clock(first, zone), clock(last, zone)
+    return start if start == end else f"{start} to {end}"
 
 
 def day_range(first: date, last: date) -> str:

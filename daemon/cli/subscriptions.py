@@ -1,5 +1,6 @@
 """subscription add | list | pause | resume | preview."""
 
+import re
 from datetime import datetime, time
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +13,12 @@ from daemon.cli.terminal import JsonFlag
 from daemon.store import mailing
 from domain.errors import BadInput
 from domain.fact_check import DEBUNKED, Verdict
+from domain.text import one_line
+from reports.mail import mail_address
 
 app = typer.Typer(no_args_is_help=True, help="Who gets which digest, and when.")
+_COLUMNS = ("name", "recipients", "verdicts", "languages", "local_time", "zone", "state", "next_due")
+_LONGEST_NAME = 200  # characters: it stands in the subject and in file names
 Name = Annotated[str, typer.Argument(help="Name of the subscription.")]
 
 
@@ -34,13 +39,14 @@ def add(
     from daemon.schedule import next_local_time
     from daemon.store import watches
 
-    local_time = _local_time(at)
+    name, local_time = subscription_name(name), _local_time(at)
     with session.service() as service, service.database.connection() as conn:
         now = service.clock()
         next_due = next_local_time(now, local_time, _zone(zone))
         values = {
-            "name": session.claim_text(name), "recipients": [_address(r) for r in to], "verdicts": _verdicts(verdict),
-            "languages": language or [], "publishers": publisher or [], "min_confidence": min_confidence,
+            "name": name, "recipients": list(dict.fromkeys(mail_address(r, "a recipient") for r in to)),
+            "verdicts": _verdicts(verdict), "languages": _languages(language or []),
+            "publishers": _publishers(publisher or []), "min_confidence": min_confidence,
             "local_time": local_time, "zone": zone, "empty_days": "send" if empty_days else "skip",
             "next_due": next_due, "now": now,
         }  # fmt: skip
@@ -56,10 +62,12 @@ def show(json: JsonFlag = False) -> None:
     """All subscriptions."""
     with session.service() as service, service.database.connection() as conn:
         found = mailing.subscriptions(conn)
-    columns = ("name", "recipients", "verdicts", "languages", "local_time", "zone", "state", "next_due")
+    rows = [{c: getattr(s, c) for c in _COLUMNS} | {"local_time": f"{s.local_time:%H:%M}"} for s in found]
     if json:
-        return terminal.say_json([{c: getattr(s, c) for c in columns} for s in found])
-    terminal.say_table([c.replace("_", " ") for c in columns], [[getattr(s, c) for c in columns] for s in found])
+        return terminal.say_json(rows)
+    if not rows:
+        return terminal.say("There is no subscription: `claimwatch subscription add` makes one.")
+    terminal.say_table([c.replace("_", " ") for c in _COLUMNS], [list(row.values()) for row in rows])
 
 
 @app.command()
@@ -76,18 +84,30 @@ def resume(name: Name) -> None:
 
 @app.command()
 def preview(
-    name: Name, out: Annotated[Path | None, typer.Option(help="Write the mail as a web page here.")] = None
+    name: Name,
+    out: Annotated[
+        Path | None, typer.Option(help="Write it here: .eml the mail, .html the page, .txt the words.")
+    ] = None,
 ) -> None:
     """The digest as it would go out now. Nothing is sent or marked as sent."""
     from daemon.cli.mail import show_digest
     from daemon.digest import preview as preview_digest
 
     with session.service() as service:
-        rendered = preview_digest(service, name)
-    show_digest(rendered, out)
+        digest = preview_digest(service, subscription_name(name))
+    show_digest(digest, out)
+
+
+def subscription_name(text: str) -> str:
+    """The name on one line, as it is stored. Raises BadInput for one that is empty or too long."""
+    name = one_line(text)
+    if not 0 < len(name) <= _LONGEST_NAME:
+        raise BadInput(f"subscription name {name[:40]!r}: give 1 to {_LONGEST_NAME} characters")
+    return name
 
 
 def _set_state(name: str, state: str) -> None:
+    name = subscription_name(name)
     with session.service() as service, service.database.connection() as conn:
         if not mailing.set_subscription_state(conn, name, "paused" if state == "paused" else "active"):
             raise BadInput(f"there is no subscription {name!r}: `claimwatch subscription list` shows them")
@@ -114,10 +134,14 @@ def _verdicts(given: list[str] | None) -> list[str]:
     return sorted(given or DEBUNKED)
 
 
-def _address(text: str) -> str:
-    name, at, host = text.strip().rpartition("@")
-    if not ((name and at and "." in host) or host == "localhost") or any(
-        c.isspace() or not c.isprintable() for c in text.strip()
-    ):
-        raise BadInput(f"--to {text!r}: no mail address")
-    return text.strip()
+def _languages(given: list[str]) -> list[str]:
+    if unusable := [code for code in given if not re.fullmatch(r"[A-Za-z]{2,3}", code)]:
+        raise BadInput(f"--language {unusable[0]}: give a code of two or three letters, as en or es")
+    return [code.lower() for code in given]
+
+
+def _publishers(given: list[str]) -> list[str]:
+    names = [one_line(name) for name in given]
+    if "" in names:
+        raise BadInput("--publisher '': give the publisher's name, or leave it out for all of them")
+    return names

@@ -48,6 +48,19 @@ class OutgoingMail:
     subscription: str
 
 
+@dataclass(frozen=True, slots=True)
+class FrozenDigest:
+    """A digest as it was or would be mailed, without its recipient; `claims` and `posts` are counts."""
+
+    subscription: str
+    subject: str
+    period_from: datetime
+    period_to: datetime
+    claims: int
+    posts: int
+    message: bytes
+
+
 def add_subscription(conn: psycopg.Connection, values: Mapping[str, object]) -> int | None:
     """The new subscription's id; None if the name is taken."""
     found: int | None = _scalar(conn, "add_subscription", values)
@@ -155,10 +168,10 @@ def outbox_counts(conn: psycopg.Connection) -> dict[str, int]:
     return {state: count for state, count in conn.execute(statements(_SQL)["outbox_counts"])}
 
 
-def stored_message(conn: psycopg.Connection, name: str | None, day: date | None) -> bytes | None:
+def stored_digest(conn: psycopg.Connection, name: str | None, day: date | None) -> FrozenDigest | None:
     """The newest digest as it was frozen, of a subscription and local day where given."""
-    found = rows(conn, "digest_for_day", {"name": name, "day": day})
-    return bytes(found[0]["message"]) if found else None
+    with conn.cursor(row_factory=class_row(FrozenDigest)) as cursor:
+        return cursor.execute(statements(_SQL)["digest_for_day"], {"name": name, "day": day}).fetchone()
 
 
 def _scalar(conn: psycopg.Connection, name: str, values: Mapping[str, object]) -> Any:

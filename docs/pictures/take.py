@@ -1,15 +1,13 @@
 """Takes the pictures of the demo's digest for the README: `make pictures` (needs Chromium)."""
 
-import base64
 import tempfile
-from email import message_from_bytes, policy
-from email.message import EmailMessage
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from daemon.demo.day import open_demo, run_day
 from daemon.settings import load_settings
+from reports.reading import open_mail
 
 HERE = Path(__file__).parent
 WIDTHS = {"digest-wide.png": 760, "digest-phone.png": 380}
@@ -22,8 +20,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="cw-") as home:
         Path(home).chmod(0o755)
         with open_demo(load_settings(home=Path(home))) as (service, clock):
-            mail = run_day(service, clock).mail
-            page = as_page(mail.read_bytes())
+            page = open_mail(run_day(service, clock).mail.read_bytes()).page
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         for name, width in WIDTHS.items():
@@ -31,20 +28,6 @@ def main() -> None:
             view.set_content(page)
             view.screenshot(path=str(HERE / name))
         browser.close()
-
-
-def as_page(message: bytes) -> str:
-    """The HTML part with its images put in, as a mail program shows it."""
-    parsed = message_from_bytes(message, policy=policy.default)
-    assert isinstance(parsed, EmailMessage)
-    body = parsed.get_body(("html",))
-    assert body is not None
-    html: str = body.get_content()
-    for part in parsed.walk():
-        if part.get_content_maintype() == "image" and (cid := part["Content-ID"]):
-            data = base64.b64encode(part.get_payload(decode=True)).decode()  # type: ignore[arg-type]
-            html = html.replace(f"cid:{cid.strip('<>')}", f"data:{part.get_content_type()};base64,{data}")
-    return html
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Mails go to a real local SMTP server, or into a folder; each ends with what is truly known of it."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -17,10 +18,12 @@ from domain.errors import BadSetting
 MESSAGE = b"Subject: three claims\r\n\r\nhello\r\n.leading dot\r\n"
 
 
-def letter(recipient: str = "a@desk.example") -> Letter:
-    return Letter(
-        "claimwatch@desk.example", recipient, MESSAGE, f"morning-{recipient}", datetime(2026, 11, 28, 8, tzinfo=UTC)
-    )
+DUE = datetime(2026, 11, 28, 8, tzinfo=UTC)
+
+
+def letter(recipient: str = "a@desk.example", subscription: str = "morning") -> Letter:
+    label, message_id = f"{recipient}-{subscription}", f"<1.{recipient}>"
+    return Letter("claimwatch@desk.example", recipient, MESSAGE, label, message_id, DUE)
 
 
 class Sink:
@@ -118,13 +121,49 @@ def test_the_outbox_folder_holds_each_mail_once(tmp_path: Path) -> None:
     folder = FolderPostman(tmp_path / "outbox")
     first, again = folder.deliver(letter()), folder.deliver(letter())
     assert first == again
-    assert [file.name for file in (tmp_path / "outbox").iterdir()] == ["2026-11-28-0800-morning-a@desk.example.eml"]
+    (file,) = (tmp_path / "outbox").iterdir()
+    assert re.fullmatch(r"2026-11-28-0800-a@desk\.example-morning-[0-9a-f]{8}\.eml", file.name)
     assert Path(first.detail).read_bytes() == MESSAGE
 
 
 def test_a_recipient_cannot_write_outside_the_outbox_folder(tmp_path: Path) -> None:
     delivery = FolderPostman(tmp_path / "outbox").deliver(letter("../../x@desk.example"))
     assert Path(delivery.detail).parent == tmp_path / "outbox"
+
+
+def test_two_recipients_whose_names_come_out_alike_have_a_file_each(tmp_path: Path) -> None:
+    folder = FolderPostman(tmp_path)
+    plus, minus = folder.deliver(letter("a+b@desk.example")), folder.deliver(letter("a-b@desk.example"))
+    assert plus.detail != minus.detail
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_long_name_in_any_script_fits_into_a_file_name(tmp_path: Path) -> None:
+    delivery = FolderPostman(tmp_path).deliver(letter(subscription="水" * 200))
+    assert delivery.fate == "sent", delivery.detail
+    assert "a@desk.example" in Path(delivery.detail).name
+
+
+def test_an_outbox_folder_that_cannot_be_made_is_tried_later(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert FolderPostman(tmp_path / "file" / "outbox").deliver(letter()).fate == "later"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["smtp://user:hunter2@h:abc", "smtp://user:hunter2@[::1", "smtp://h:99999", "smtps://hünter2:ü@h", "smtp://a..b"],
+)
+def test_an_address_of_no_use_is_refused_in_one_line_without_its_password(url: str) -> None:
+    with pytest.raises(BadSetting, match=r"^SMTP_URL cannot be used \(.*\): give smtp://host:25.*$") as refused:
+        postman(url, Path("outbox"), timeout_s=1)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_postman_shows_no_password() -> None:
+    found = postman("smtps://desk:hunter2@mail.example", Path("outbox"), timeout_s=1)
+    assert isinstance(found, SmtpPostman)
+    assert (found.password, found.port) == ("hunter2", 465)
+    assert "hunter2" not in repr(found)
 
 
 @pytest.mark.parametrize("url", ["mail.example", "http://mail.example", "smtp://"])

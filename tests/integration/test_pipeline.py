@@ -226,7 +226,8 @@ def test_a_rating_that_is_corrected_ends_the_watch_and_one_that_comes_back_takes
         prepare(service)
         with service.database.connection() as conn:
             states += conn.execute(
-                "SELECT w.state FROM watches w JOIN fact_checks f ON f.id = w.fact_check_id WHERE f.url = %s", [FLUORIDE]
+                "SELECT w.state FROM watches w JOIN fact_checks f ON f.id = w.fact_check_id WHERE f.url = %s",
+                [FLUORIDE],
             ).fetchall()
     assert states == [("paused",), ("active",)]
 

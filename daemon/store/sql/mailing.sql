@@ -45,10 +45,11 @@ SELECT max(period_to) FROM digests WHERE subscription_id = %(id)s;
 -- Matches that fit the subscription and were not mailed to it yet, with all that a reader needs to see.
 SELECT m.id AS match_id, m.confidence, m.reason, m.stance, m.evidence, m.created_at AS matched_at,
        p.id AS post_id, p.platform, p.platform_id, p.text, p.url, p.language, p.likes, p.reposts, p.replies, p.views,
-       p.created_at, f.id AS fact_check_id, f.claim, f.url AS fact_check_url,
+       p.created_at, p.connector, p.cluster, f.id AS fact_check_id, f.claim, f.url AS fact_check_url,
        (SELECT q.words FROM search_posts sp JOIN searches s ON s.id = sp.search_id
         JOIN queries q ON q.id = s.query_id JOIN watches w ON w.id = q.watch_id
-        WHERE sp.post_id = p.id ORDER BY w.fact_check_id = f.id DESC, q.words LIMIT 1) AS found_by
+        WHERE sp.post_id = p.id
+        ORDER BY w.fact_check_id = f.id DESC, q.arm = 'pinned' DESC, s.started_at, w.id, s.id LIMIT 1) AS found_by
 FROM matches m
 JOIN posts p ON p.id = m.post_id AND p.gone_at IS NULL
 JOIN fact_checks f ON f.id = m.fact_check_id
@@ -76,12 +77,12 @@ WHERE m.fact_check_id = ANY(%(ids)s) AND m.confidence >= %(min_confidence)s AND 
 GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- name: claim_queries
--- The queries that found the new posts of each claim, the most fruitful first.
-SELECT m.fact_check_id, q.words, q.edits, count(DISTINCT m.post_id) AS posts
+-- The queries that found the new posts of each claim: those that a person pinned, then the most fruitful.
+SELECT m.fact_check_id, q.words, count(DISTINCT m.post_id) AS posts
 FROM matches m JOIN search_posts sp ON sp.post_id = m.post_id
 JOIN searches s ON s.id = sp.search_id JOIN queries q ON q.id = s.query_id
 JOIN watches w ON w.id = q.watch_id AND w.fact_check_id = m.fact_check_id
-WHERE m.id = ANY(%(matches)s) GROUP BY 1, 2, 3 ORDER BY 1, 4 DESC, 2;
+WHERE m.id = ANY(%(matches)s) GROUP BY 1, 2 ORDER BY 1, bool_or(q.arm = 'pinned') DESC, 3 DESC, 2;
 
 -- name: quiet
 -- Watched claims that have nothing new for the subscription.
@@ -92,9 +93,12 @@ WHERE w.state = 'active' AND f.verdict = ANY(%(verdicts)s) AND NOT f.id = ANY(%(
 ORDER BY f.published_at DESC NULLS LAST, f.id;
 
 -- name: work_done
--- Searches that ended within a period, and the posts they read.
-SELECT count(*) AS searches, COALESCE(sum(posts), 0)::bigint AS posts_read FROM searches
-WHERE finished_at > %(since)s AND finished_at <= %(until)s;
+-- Searches that ended within a period, the posts that they and those still going on found, and the claims that have
+-- waited for a search since an hour before its end.
+SELECT (SELECT count(*) FROM searches WHERE finished_at BETWEEN %(since)s AND %(until)s) AS searches,
+       (SELECT count(DISTINCT sp.post_id) FROM search_posts sp JOIN searches s ON s.id = sp.search_id
+        WHERE COALESCE(s.finished_at, %(until)s) BETWEEN %(since)s AND %(until)s) AS posts_read,
+       (SELECT count(*) FROM watches WHERE state = 'active' AND next_due < %(until)s - interval '1 hour') AS overdue;
 
 -- name: insert_digest
 INSERT INTO digests (subscription_id, due_at, period_from, period_to, subject, message, claims, posts)
@@ -109,7 +113,7 @@ INSERT INTO outbox (digest_id, recipient, message_id, next_try) VALUES (%(digest
 
 -- name: digest_for_day
 -- The newest digest of a subscription that was due on a local day (null: of any day).
-SELECT d.id, d.message, d.subject FROM digests d JOIN subscriptions s ON s.id = d.subscription_id
+SELECT s.name AS subscription, d.subject, d.period_from, d.period_to, d.claims, d.posts, d.message FROM digests d JOIN subscriptions s ON s.id = d.subscription_id
 WHERE (%(name)s::text IS NULL OR s.name = %(name)s)
   AND (%(day)s::date IS NULL OR (d.due_at AT TIME ZONE s.zone)::date = %(day)s)
 ORDER BY d.due_at DESC, d.id DESC LIMIT 1;

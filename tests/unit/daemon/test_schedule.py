@@ -48,7 +48,18 @@ def test_a_claim_with_fresh_posts_is_searched_more_often_and_a_quiet_one_less() 
     assert next_search(timedelta(hours=1), 3, bounds).interval == timedelta(hours=1)
     assert next_search(timedelta(hours=6), 0, bounds).interval == timedelta(hours=12)
     assert next_search(timedelta(hours=40), 0, bounds).interval == timedelta(hours=48)
-    assert next_search(timedelta(hours=6), 1, bounds).why == "1 new post at the last search"
+
+
+@pytest.mark.parametrize(
+    ("hours", "fresh", "why"),
+    [
+        (6, 0, "searched every 12 hours, as the last search brought nothing more"),
+        (2, 18, "searched every hour, as the last search brought 18 new posts"),
+        (3, 1, "searched every 90 minutes, as the last search brought 1 new post"),
+    ],
+)
+def test_the_interval_is_explained_by_what_the_last_search_brought(hours: int, fresh: int, why: str) -> None:
+    assert next_search(timedelta(hours=hours), fresh, WatchSettings()).why == why
 
 
 def test_what_breaks_waits_longer_each_time_up_to_a_day() -> None:

@@ -49,19 +49,21 @@ def make_claim(make_post: MakePost) -> MakeClaim:
         publisher="Faktenwerkstatt",
         url="https://fc.example/a/42",
         published_at=datetime(2026, 11, 12, 9, tzinfo=UTC),
-        why_watched="rated false; new posts every day, so searched every 3 hours",
+        why_watched="searched every 3 hours, as the last search brought 4 new posts",
         total_posts=64,
         new_by_stance={Stance.UNJUDGED: 15, Stance.DEBUNKING: 3},
+        since_by_stance={Stance.UNJUDGED: 4, Stance.DEBUNKING: 3},
         reach=Reach(likes=4210, reposts=1890, replies=300, views=41_200),
         posts_per_day=fill_days({date(2026, 11, 20): 2, date(2026, 11, 24): 9, TODAY: 8}, last=TODAY),
-        posts=(make_post(copies=7), make_post("water banned, fill your tubs", reach=Reach(), platform="Mastodon")),
+        posts=(make_post(), make_post("water banned, fill your tubs", reach=Reach(), platform="Mastodon")),
         more_posts=12,
         debunks=(
             make_post(
                 "No, it is not.", stance=Stance.DEBUNKING, reason=MatchReason.LINK, confidence=0.998, evidence=""
             ),
         ),
-        queries=(QueryView("tap AND water AND (banned OR forbidden)", "kept the rarest words", 12),),
+        queries=(QueryView("tap AND water AND (banned OR forbidden)", 12),),
+        more_queries=3,
     )
     return lambda **changes: replace(claim, **changes)
 
@@ -77,12 +79,14 @@ def view(make_claim: MakeClaim, make_post: MakePost) -> DigestView:
         why_watched="",
         total_posts=1,
         new_by_stance={Stance.UNJUDGED: 1},
+        since_by_stance={Stance.UNJUDGED: 1},
         reach=Reach(likes=0, reposts=0, replies=0),
         posts_per_day=fill_days({TODAY: 1}, last=TODAY),
         posts=(make_post("ماء البحر يمنع العدوى 🌊 https://en.example/a", language="ar", found_by="ماء AND البحر"),),
         more_posts=0,
         debunks=(),
         queries=(),
+        more_queries=0,
     )
     return DigestView(
         subscription="morning desk",
@@ -91,7 +95,7 @@ def view(make_claim: MakeClaim, make_post: MakePost) -> DigestView:
         period_from=datetime(2026, 11, 26, 7, tzinfo=UTC),
         period_to=datetime(2026, 11, 27, 7, tzinfo=UTC),
         generated_at=datetime(2026, 11, 27, 7, 0, 12, tzinfo=UTC),
-        totals=Totals(repeating_posts=16, debunking_posts=3, watched_claims=43, searches=120, posts_read=1243),
+        totals=Totals(16, 3, watched_claims=43, posted_since=5, searches=120, posts_read=1243),
         claims=(make_claim(), arabic),
         notices=("Bluesky was not searched from 02:00 to 03:00: the server was unavailable.",),
         quiet=(QuietClaim("A tower was built in a ward", "https://fc.example/b/1", datetime(2026, 11, 1, tzinfo=UTC)),),
@@ -102,7 +106,7 @@ def view(make_claim: MakeClaim, make_post: MakePost) -> DigestView:
 @pytest.fixture
 def quiet_view(view: DigestView) -> DigestView:
     """A day on which nothing happened and everything was searched."""
-    return replace(view, claims=(), notices=(), quiet=(), more_quiet=0, totals=Totals(0, 0, 43))
+    return replace(view, claims=(), notices=(), quiet=(), more_quiet=0, totals=Totals(0, 0, 43, 0))
 
 
 @pytest.fixture

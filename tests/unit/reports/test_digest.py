@@ -11,7 +11,7 @@ from domain.errors import BadSetting
 from domain.fact_check import Verdict
 from domain.match import Stance
 from domain.post import Reach
-from reports.digest import CARDS, RenderedDigest, render_digest, standalone_html
+from reports.digest import CARDS, LISTED, RenderedDigest, render_digest
 from reports.view import ClaimView, DigestView, PostView
 
 MakePost = Callable[..., PostView]
@@ -34,7 +34,7 @@ def hostile_everywhere(view: DigestView) -> DigestView:
 
     def claim(shown: ClaimView) -> ClaimView:
         posts, debunks = tuple(map(post, shown.posts)), tuple(map(post, shown.debunks))
-        queries = tuple(replace(query, words=HOSTILE, trail=HOSTILE) for query in shown.queries)
+        queries = tuple(replace(query, words=HOSTILE) for query in shown.queries)
         own = replace(shown, claim=HOSTILE, language=HOSTILE, rating_given=HOSTILE, publisher=HOSTILE, url=address)
         return replace(own, why_watched=HOSTILE, posts=posts, debunks=debunks, queries=queries)
 
@@ -107,7 +107,7 @@ def test_an_empty_day_reads_as_the_golden_file(quiet_view: DigestView, golden: G
 
 def test_the_subject_says_what_is_new_in_one_line(view: DigestView) -> None:
     assert render_digest(view).subject == (
-        "2 claims repeated in 16 new posts, 1 for the first time (morning desk, Fri 27 Nov)"
+        "2 claims repeated in 16 newly found posts, 1 for the first time (morning desk, Fri 27 Nov)"
     )
     assert "\n" not in render_digest(replace(view, subscription="a\r\nBcc: b@c.example\u2028d")).subject
 
@@ -187,13 +187,6 @@ def test_equal_charts_are_sent_once(view: DigestView, make_claim: MakeClaim) -> 
     assert rendered.html.count(f"cid:{rendered.images[0].cid}") == 2
 
 
-def test_a_page_for_the_browser_holds_its_images(view: DigestView) -> None:
-    page = standalone_html(render_digest(view))
-    assert "cid:" not in page
-    assert page.count('src="data:image/png;base64,') == 2
-    assert page.index("charset") < 1024  # bytes in which a browser looks for it
-
-
 def test_times_are_shown_in_the_subscriptions_zone(view: DigestView) -> None:
     assert "Thu 26 Nov, 15:02" in render_digest(view).text
     assert "Thu 26 Nov, 09:02" in render_digest(replace(view, zone="America/New_York")).text
@@ -205,13 +198,63 @@ def test_a_late_digest_says_so(view: DigestView) -> None:
     assert "This digest is late" in rendered.html
 
 
-def test_review_pages_are_linked_where_there_are_any(view: DigestView, make_claim: MakeClaim) -> None:
-    claim = make_claim(review_url="https://review.example/claims/7")
-    rendered = render_digest(replace(view, claims=(claim,), review_url="https://review.example/"))
-    for address in ("https://review.example/claims/7", "https://review.example/"):
-        assert f'href="{address}"' in rendered.html
-        assert address in rendered.text
-    assert "Review" not in render_digest(view).text
+def test_a_day_without_searches_is_never_called_a_day_without_news(quiet_view: DigestView) -> None:
+    rendered = render_digest(replace(quiet_view, totals=replace(quiet_view.totals, searches=0)))
+    assert rendered.subject.startswith("No search was carried out (")
+    for part in (rendered.subject, rendered.text, rendered.html):
+        assert "Nothing new" not in part
+        assert "o search was carried out" in part
+
+
+def test_older_posts_found_now_are_told_from_those_posted_since(view: DigestView, make_claim: MakeClaim) -> None:
+    rendered = render_digest(view)
+    assert "16 newly found posts since Thu 26 Nov, 08:00, 5 of them posted since then." in rendered.text
+    assert "5 of them posted since then" in rendered.html
+    assert "18 newly found posts, 7 posted since Thu 26 Nov, 08:00, 64 in all" in rendered.text
+    assert ">4 posted since</span>" in rendered.html
+    recent = make_claim(since_by_stance={Stance.UNJUDGED: 15, Stance.DEBUNKING: 3})
+    simple = render_digest(replace(view, claims=(recent,), totals=replace(view.totals, posted_since=16)))
+    assert "16 new posts since Thu 26 Nov, 08:00." in simple.text
+    assert "posted since" not in simple.text + simple.html
+
+
+def test_the_preheader_and_the_list_count_the_same_posts(view: DigestView) -> None:
+    html = render_digest(view).html
+    preheader = re.search(r'<div class="preview"[^>]*>(.*?)</div>', html, re.DOTALL)
+    assert preheader and preheader[1].startswith("15 newly found posts: Tap water")
+    assert re.search(r'<td class="many"[^>]*>15</td>', html)
+
+
+def test_the_list_on_top_is_short_and_the_rest_is_listed_below(view: DigestView, make_claim: MakeClaim) -> None:
+    claims = tuple(make_claim(claim=f"claim no. {n}.") for n in range(CARDS + 3))
+    html = render_digest(replace(view, claims=claims)).html
+    top = html[: html.index("<h2")]
+    assert top.count('class="many"') == LISTED
+    assert f"{CARDS + 3 - LISTED} more below" in top
+    assert html.count('class="many"') == LISTED + 3
+    assert f"claim no. {CARDS + 2}." in html
+
+
+def test_what_holds_for_all_claims_is_not_said_at_each(view: DigestView, make_claim: MakeClaim) -> None:
+    first = make_claim(total_posts=18)
+    rendered = render_digest(replace(view, claims=(first, first)))
+    for part in (rendered.text, rendered.html):
+        assert "first posts found" not in part
+        assert part.count("No post of any of these claims had been found before.") == 1
+        assert "in all" not in part
+    assert "first posts found" in render_digest(replace(view, claims=(first, make_claim()))).html
+
+
+def test_a_stance_that_is_not_judged_is_said_once_a_claim(view: DigestView, make_claim: MakeClaim) -> None:
+    rendered = render_digest(replace(view, claims=(make_claim(),)))
+    assert rendered.text.count("stance not judged yet") == rendered.html.count("stance not judged yet") == 1
+    assert "debunks the claim" in rendered.text
+
+
+def test_queries_that_are_not_shown_are_counted(view: DigestView) -> None:
+    rendered = render_digest(view)
+    assert "  - and 3 more\n" in rendered.text
+    assert ">and 3 more</p>" in rendered.html
 
 
 def test_a_post_cannot_write_lines_of_our_own_into_the_text(
@@ -248,7 +291,12 @@ def test_300_new_posts_are_counted_and_few_are_shown(
     view: DigestView, make_claim: MakeClaim, make_post: MakePost
 ) -> None:
     claim = make_claim(
-        new_by_stance={Stance.UNJUDGED: 300}, posts=(make_post(),) * 3, more_posts=297, debunks=(), total_posts=12_300
+        new_by_stance={Stance.UNJUDGED: 300},
+        since_by_stance={Stance.UNJUDGED: 300},
+        posts=(make_post(),) * 3,
+        more_posts=297,
+        debunks=(),
+        total_posts=12_300,
     )
     rendered = render_digest(replace(view, claims=(claim,)))
     assert "300 new posts, 12,300 in all · " in rendered.text
@@ -260,7 +308,8 @@ def test_300_new_posts_are_counted_and_few_are_shown(
 def test_the_least_a_view_can_hold_is_rendered(quiet_view: DigestView) -> None:
     bare = ClaimView(
         claim="c", language="und", verdict=Verdict.UNKNOWN, rating_given="",
-        publisher="p", url=None, published_at=None, why_watched="", total_posts=0, new_by_stance={}, reach=Reach(),
+        publisher="p", url=None, published_at=None, why_watched="", total_posts=0, new_by_stance={}, since_by_stance={},
+        reach=Reach(),
     )  # fmt: skip
     rendered = render_digest(replace(quiet_view, claims=(bare,)))
     assert isinstance(rendered, RenderedDigest)

@@ -22,6 +22,11 @@ def test_debunks_and_related_posts_do_not_count_as_repeating(make_claim: MakeCla
     assert (claim.new_posts, claim.repeating) == (15, 3)
 
 
+def test_posts_of_the_period_are_counted_apart_from_older_ones_found_in_it(make_claim: MakeClaim) -> None:
+    claim = make_claim(since_by_stance={Stance.UNJUDGED: 2, Stance.DEBUNKING: 4})
+    assert (claim.posted_since, claim.repeating_since) == (6, 2)
+
+
 def test_a_claim_is_there_for_the_first_time_if_all_its_posts_are_new(make_claim: MakeClaim) -> None:
     assert make_claim(new_by_stance={Stance.UNJUDGED: 2}, total_posts=2).first_time
     assert not make_claim(new_by_stance={Stance.UNJUDGED: 2}, total_posts=3).first_time

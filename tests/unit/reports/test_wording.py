@@ -40,6 +40,16 @@ def test_one_is_singular_and_everything_else_plural() -> None:
     ]
 
 
+def test_posts_are_called_new_only_where_all_were_made_since() -> None:
+    assert [wording.found(3, 3), wording.found(1, 0)] == ["3 new posts", "1 newly found post"]
+
+
+def test_a_span_has_a_date_at_both_ends_and_a_moment_is_told_once() -> None:
+    first, last = datetime(2026, 11, 26, 23, 30, tzinfo=UTC), datetime(2026, 11, 27, 6, 5, tzinfo=UTC)
+    assert wording.span(first, last, ZoneInfo("Europe/Madrid")) == "Fri 27 Nov, 00:30 to Fri 27 Nov, 07:05"
+    assert wording.span(first, first, ZoneInfo("UTC")) == "Thu 26 Nov, 23:30"
+
+
 def test_times_follow_the_zone_and_not_the_machine() -> None:
     moment = datetime(2026, 11, 26, 23, 30, tzinfo=UTC)
     assert wording.clock(moment, ZoneInfo("Asia/Tokyo")) == "Fri 27 Nov, 08:30"
