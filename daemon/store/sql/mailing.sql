@@ -143,9 +143,11 @@ FROM outbox o JOIN digests d ON d.id = o.digest_id JOIN subscriptions s ON s.id 
 ORDER BY o.id DESC LIMIT %(limit)s;
 
 -- name: resend
--- A person sends a mail again that failed or may not have arrived; it keeps its Message-ID.
+-- A person sends a mail again that failed or may not have arrived; it keeps its Message-ID. One that was emptied, since a
+-- post in it had to go, is not there any more.
 UPDATE outbox SET state = 'pending', next_try = %(now)s, attempts = 0, updated_at = %(now)s
-WHERE id = %(id)s AND state IN ('failed', 'uncertain', 'sent') RETURNING id;
+WHERE id = %(id)s AND state IN ('failed', 'uncertain', 'sent')
+  AND (SELECT d.message <> '' FROM digests d WHERE d.id = outbox.digest_id) RETURNING id;
 
 -- name: outbox_counts
 SELECT state, count(*) FROM outbox GROUP BY state ORDER BY state;
