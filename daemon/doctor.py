@@ -13,6 +13,7 @@ from daemon.database import writable_home
 from daemon.delivery import FolderPostman, SmtpPostman
 from daemon.service import Service
 from daemon.settings import Settings
+from daemon.store import surroundings
 from daemon.wiring import open_postman, open_service
 from domain.errors import ClaimwatchError
 from domain.query import EndpointKind, all_words_query, text_query
@@ -58,26 +59,21 @@ def _try(part: str, examination: Callable[[], Finding]) -> Finding:
 
 def _database(service: Service) -> Finding:
     with service.database.connection() as conn:
-        row = conn.execute(
-            "SELECT current_setting('server_version'), extversion FROM pg_extension WHERE extname = 'vector'"
-        ).fetchone()
+        versions = surroundings.database_version(conn)
+    if versions is None:
+        return Finding("database", "broken", "it lacks the vector extension: install pgvector")
     state: State = "live" if service.settings.database_url else "embedded"
-    return Finding("database", state, f"Postgres {row[0]}, pgvector {row[1]}" if row else "no vector extension")
+    return Finding("database", state, f"Postgres {versions[0]}, pgvector {versions[1]}")
 
 
 def _queue(service: Service) -> Finding:
     age = timedelta(seconds=service.settings.service.stalled_after_s)
     with service.database.connection() as conn:
-        row = conn.execute(
-            "SELECT count(*) FILTER (WHERE last_heartbeat > now() - %(age)s),"
-            " (SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo'),"
-            " (SELECT count(*) FROM procrastinate_jobs WHERE status = 'failed') FROM procrastinate_workers",
-            {"age": age},
-        ).fetchone()
-    assert row is not None
-    workers, waiting, failed = row
-    detail = f"{workers} workers alive, {waiting} jobs wait, {failed} failed"
-    return Finding("job queue", "live" if workers else "off", detail + ("" if workers else ": start `claimwatch run`"))
+        queue = surroundings.queue_state(conn, alive_within=age)
+    detail = f"{queue.workers} workers alive, {queue.waiting} jobs wait, {queue.failed} failed"
+    return Finding(
+        "job queue", "live" if queue.workers else "off", detail + ("" if queue.workers else ": start `claimwatch run`")
+    )
 
 
 def _connector(service: Service, connector: Connector) -> Finding:

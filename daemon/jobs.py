@@ -15,11 +15,10 @@ from daemon import digest, keeping, outbox, pipeline, preparation
 from daemon.delivery import Postman
 from daemon.schedule import retry_delay
 from daemon.service import Service
-from daemon.store import fact_checks, mailing, watches
+from daemon.store import fact_checks, mailing, surroundings, watches
 
 logger = logging.getLogger(__name__)
 
-_TICK_LOCK = 7_316_002
 _WATCHES_PER_TICK = 1000
 
 
@@ -42,9 +41,7 @@ class Jobs:
         """Put whatever is due into the queue, each thing once, also when several processes tick; jobs made."""
         self._free_stalled()
         with self._service.database.connection() as conn:
-            if conn.execute("SELECT pg_try_advisory_xact_lock(%s)", [_TICK_LOCK]).fetchone() != (True,):
-                return 0
-            return self._defer_due(conn)
+            return self._defer_due(conn) if surroundings.may_tick(conn) else 0
 
     def _defer_due(self, conn: psycopg.Connection) -> int:
         now, made = self._service.clock(), 0

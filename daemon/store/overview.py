@@ -4,17 +4,14 @@ from datetime import datetime
 
 import psycopg
 
-from daemon.store import fact_checks, mailing, searches, watches
+from daemon.store import fact_checks, mailing, searches, surroundings, watches
 
 
 def overview(conn: psycopg.Connection, now: datetime) -> dict[str, object]:
     """Names and counts, in the order of the pipeline."""
-    jobs: dict[str, int] = dict(
-        conn.execute("SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY status").fetchall()
-    )
     watched = {f"watches {name}": count for name, count in watches.counts(conn, now).items()}
     mails = {f"mails {state}": count for state, count in mailing.outbox_counts(conn).items()}
-    queued = {f"jobs {state}": count for state, count in sorted(jobs.items())}
+    queued = {f"jobs {state}": count for state, count in surroundings.job_counts(conn).items()}
     return {**_spaced(fact_checks.counts(conn)), **watched, **searches.counts(conn), **queued, **mails}
 
 
