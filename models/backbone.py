@@ -62,7 +62,7 @@ class Encoder:
         """Vectors of unit length, (n, dim); zeros for a text without tokens. A text's neighbours do not change it."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         empty = len(self._tokenizer.encode("").ids)  # the frame that every text gets
-        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([_encodable(text) for text in texts])]
         order = sorted((i for i, ids in enumerate(tokens) if len(ids) > empty), key=lambda i: len(tokens[i]))
         batches = list(_batches(order, tokens))
         for batch, means in zip(batches, self._forward([[tokens[i] for i in batch] for batch in batches]), strict=True):
@@ -82,6 +82,11 @@ class Encoder:
                 yield from (means.numpy() for means in pool.map(self._mean_states, batches))
             finally:
                 torch.set_num_threads(cores)  # what a thread sets is also what threads to come begin with
+
+
+def _encodable(text: str) -> str:
+    """The text without lone surrogates, which no tokenizer takes."""
+    return text if text.isascii() else text.encode(errors="ignore").decode()
 
 
 def _batches(order: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:

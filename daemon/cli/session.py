@@ -2,20 +2,36 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 
 from daemon.logs import set_up_logging
 from daemon.service import Service
-from daemon.settings import Settings, load_settings
+from daemon.settings import LogSettings, Settings, load_settings
 from daemon.wiring import open_service
 from domain.errors import BadInput
+
+_SERVICE = frozenset({"run", "worker", "stream"})  # the commands that go on until they are stopped
+_command: ContextVar[str | None] = ContextVar("command", default=None)
+
+
+def begin(command: str | None) -> None:
+    """Note which command is run."""
+    _command.set(command)
 
 
 def settings() -> Settings:
     """The settings, with logging set up as they say."""
     loaded = load_settings()
-    set_up_logging(loaded.log)
+    set_up_logging(_log(loaded.log))
     return loaded
+
+
+def _log(given: LogSettings) -> LogSettings:
+    """What happens is logged by the service; a command that answers logs, unless told so, only what is amiss."""
+    if "level" in given.model_fields_set or _command.get() in _SERVICE:
+        return given
+    return given.model_copy(update={"level": "WARNING"})
 
 
 @contextmanager
@@ -24,13 +40,13 @@ def service() -> Iterator[Service]:
         yield opened
 
 
-def claim_text(text: str) -> str:
-    """An argument that must have words. Raises BadInput: a shell may have eaten it."""
+def claim_text(text: str, what: str = "claim") -> str:
+    """An argument that must hold text; `what` it is. Raises BadInput: a shell may have eaten it."""
     from domain.text import normalise
 
     cleaned = normalise(text)
     if not cleaned:
-        raise BadInput("empty claim: give its text in quotes (single quotes if it holds a $)")
+        raise BadInput(f"empty {what}: give its text in quotes (single quotes if it holds a $)")
     return cleaned
 
 

@@ -6,8 +6,10 @@ import typer
 
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
-from daemon.store import watches
+from daemon.store import fact_checks, watches
 from domain.errors import BadInput
+from domain.fact_check import DEBUNKED
+from domain.text import has_words
 
 app = typer.Typer(no_args_is_help=True, help="What is searched for: add, list, pause, resume, pin a query, ban a word.")
 Number = Annotated[int, typer.Argument(help="Number of the watch, as `watch list` shows it.")]
@@ -22,20 +24,26 @@ def add(fact_check: Annotated[str, typer.Argument(help="Address or key of a fact
     key = canonical_url(fact_check) or fact_check
     with session.service() as service, service.database.connection() as conn:
         watch = watches.add(conn, key, now=service.clock(), interval=first_interval(service))
+        verdict = fact_checks.verdict(conn, key)
     if watch is None:
         raise BadInput(f"there is no fact-check {fact_check}: import it first")
     terminal.say(f"watch {watch} added")
+    if verdict not in DEBUNKED:
+        terminal.say(f"rated {verdict}: only subscriptions with --verdict {verdict} show it")
 
 
 @app.command("list")
-def show(json: JsonFlag = False, limit: int = typer.Option(50, help="At most so many.")) -> None:
+def show(json: JsonFlag = False, limit: int = typer.Option(50, min=1, max=100_000, help="At most so many.")) -> None:
     """Watches in order of their next search, with the reason for it."""
     with session.service() as service, service.database.connection() as conn:
         rows = watches.listing(conn, limit)
     if json:
         return terminal.say_json(rows)
-    columns = ("id", "state", "next_due", "why", "verdict", "matches", "claim", "rules")
-    terminal.say_table([c.replace("_", " ") for c in columns], [[row[c] for c in columns] for row in rows])
+    columns = ["id", "state", "next_due", "why", "verdict", "matches", "claim"]
+    if any(row["rules"] for row in rows):
+        columns.append("rules")
+    names = ["next due (UTC)" if c == "next_due" else c for c in columns]
+    terminal.say_table(names, [[row[c] for c in columns] for row in rows])
 
 
 @app.command()
@@ -59,7 +67,7 @@ def pin(watch: Number, query: Annotated[str, typer.Argument(help="Words of the q
 @app.command()
 def ban(watch: Number, word: Annotated[str, typer.Argument(help="The word.")]) -> None:
     """Never search for a claim by this word."""
-    if len(word.split()) != 1:
+    if len(word.split()) > 1:
         raise BadInput(f"ban one word at a time, not {word!r}")
     _add_rule(watch, "ban", word)
 
@@ -72,7 +80,9 @@ def _set_state(watch: int, state: str) -> None:
 
 
 def _add_rule(watch: int, rule: str, words: str) -> None:
-    words = session.claim_text(words)
+    words = session.claim_text(words, "query" if rule == "pin" else "word")
+    if not has_words(words):
+        raise BadInput(f"{words!r} holds no word to search for: give letters or digits")
     with session.service() as service, service.database.connection() as conn:
         if not watches.add_rule(conn, watch, "pin" if rule == "pin" else "ban", words):
             raise _unknown(watch)

@@ -74,7 +74,7 @@ def raw_from_claim_review(review: Review, *, canonical: str = "") -> RawFactChec
     body = _text(review.get("articleBody")) or _text(review.get("reviewBody")) or _text(review.get("description"))
     return RawFactCheck(
         url=url,
-        claim=_text(review.get("claimReviewed")),
+        claim=_wording(review.get("claimReviewed")),
         title=_text(review.get("headline")) or _text(review.get("name")),
         body="\n\n".join(dict.fromkeys(part for part in (body, explanation) if part)),
         publisher=_publisher(review),
@@ -146,6 +146,11 @@ def _text(value: Any) -> str:
             break
         value = value.get("name") or value.get("url") or value.get("@value") or value.get("@id")
     return "" if value is None or isinstance(value, (bool, dict, list)) else str(value)
+
+
+def _wording(value: Any) -> str:
+    """The same of what must be text: a number, as of NaN, is none."""
+    return "" if isinstance(_first(value), (int, float)) else _text(value)
 
 
 def page_of(markup: str) -> Page:

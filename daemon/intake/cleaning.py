@@ -22,6 +22,7 @@ NUL_REMOVED = "NUL removed"
 NO_HOST = "address without a host"
 NO_ARTICLE = "address of no article"
 DATE_ASIDE = "date kept aside"  # followed by the date as it came
+LANGUAGE_ASIDE = "language kept aside"  # the same
 
 
 def clean(raw: RawFactCheck, *, source: str, clock: Callable[[], datetime] = system_clock) -> FactCheckRecord:
@@ -85,12 +86,18 @@ def _notices(raw: RawFactCheck, published_at: datetime | None) -> tuple[str, ...
     """What was changed or left out on the way, for those who wonder."""
     given = (raw.id, raw.url, raw.claim, raw.title, raw.body, raw.publisher, raw.author, raw.rating, raw.published_at)
     nul = (NUL_REMOVED,) if any("\0" in text for text in given) else ()
-    date = one_line(raw.published_at)
-    return (*nul, f"{DATE_ASIDE}: {shorten(date, 60)}") if date and published_at is None else nul
+    date = one_line(raw.published_at) if published_at is None else ""
+    language = one_line(raw.language) if not _primary_tag(raw.language) else ""
+    aside = ((DATE_ASIDE, date), (LANGUAGE_ASIDE, language))
+    return (*nul, *(f"{flag}: {shorten(text, 60)}" for flag, text in aside if text))
 
 
 def _language(value: str) -> str:
     """The primary tag of a BCP 47 language, `en` of `en-GB`; empty if the value is none or says that it is unknown."""
-    found = re.match(r"[a-zA-Z]{2,3}(?![a-zA-Z])", value.strip())
-    tag = found[0].lower() if found else ""
+    tag = _primary_tag(value)
     return "" if tag in _NO_LANGUAGE else tag
+
+
+def _primary_tag(value: str) -> str:
+    found = re.match(r"[a-zA-Z]{2,3}(?![a-zA-Z])", value.strip())
+    return found[0].lower() if found else ""

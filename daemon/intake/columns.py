@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from daemon.intake.record import RawFactCheck
+from daemon.intake.record import RawFactCheck, UnusableRecord
 from domain.errors import BadInput
+from domain.text import shorten
 
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "vclaim_id", "identifier", "guid"),
@@ -30,6 +31,11 @@ _BY_NAME = {name: field for field, names in _FIELDS.items() for name in names}
 Columns = Mapping[str, str]  # column → field; "" for one that is left out
 
 
+def plain_name(column: str) -> str:
+    """A column's name as it is looked up: case, and what stands between its words, are no matter."""
+    return column.strip().lower().replace(" ", "_").replace("-", "_")
+
+
 def match_columns(found: Iterable[str], *, chosen: Mapping[str, str], ignored: frozenset[str], file: str) -> Columns:
     """The field of each column. Raises BadInput naming the unknown columns, or an unknown field that was chosen."""
     if wrong := sorted(set(chosen.values()) - set(_FIELDS)):
@@ -45,7 +51,7 @@ def match_columns(found: Iterable[str], *, chosen: Mapping[str, str], ignored: f
 
 def _field(column: str, chosen: Mapping[str, str], ignored: frozenset[str]) -> str | None:
     """The field of a column; "" for one that is left out, as one without a name is; None for an unknown one."""
-    name = column.strip().lower().replace(" ", "_").replace("-", "_")
+    name = plain_name(column)
     if column in chosen:
         return chosen[column]
     if column in ignored or name in _UNUSED or not name:
@@ -54,15 +60,30 @@ def _field(column: str, chosen: Mapping[str, str], ignored: frozenset[str]) -> s
 
 
 def raw_from_row(row: Mapping[str, Any], columns: Columns) -> RawFactCheck:
-    """A row's cells as fields; a subtitle opens the body. Of two columns for one field the first filled one counts."""
+    """A row's cells as fields; a subtitle opens the body. Of two columns for one field the first filled one counts.
+
+    Raises UnusableRecord for a claim that is no text, as JSON may have it.
+    """
     fields: dict[str, str] = {}
     for column, value in row.items():
         field = columns.get(column, "")
         if field and not fields.get(field, "").strip():
-            fields[field] = _as_text(value)
+            fields[field] = _claim(value) if field == "claim" else _as_text(value)
     subtitle, aliases = fields.pop("subtitle", ""), fields.pop("aliases", "")
     body = "\n\n".join(part for part in (subtitle, fields.pop("body", "")) if part.strip())
     return RawFactCheck(**fields, body=body, aliases=tuple(aliases.split()))
+
+
+def unknown_mapping(columns: Iterable[str], *, file: str) -> BadInput:
+    """What to say of columns that --map names and the file does not have."""
+    missing = ", ".join(map(repr, sorted(columns)))
+    return BadInput(f"{file} has no column {missing}, which --map names: write it as the file does")
+
+
+def _claim(value: Any) -> str:
+    if value is not None and not isinstance(value, str):
+        raise UnusableRecord("claim", f"it is no text but {shorten(str(value), 60)}")
+    return value or ""
 
 
 def _as_text(value: Any) -> str:

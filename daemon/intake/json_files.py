@@ -25,6 +25,7 @@ def read_jsonl(source: Source, stream: Stream) -> Iterator[Item]:
             yield from _items(source, objects, part, row)
     if not found:
         raise empty(source.path)
+    objects.finish()
 
 
 def read_json(source: Source, stream: Stream) -> Iterator[Item]:
@@ -44,6 +45,7 @@ def read_json(source: Source, stream: Stream) -> Iterator[Item]:
     for row, part in enumerate(parts, 1):
         if not (has_reviews and _is_something_else(part)):
             yield from _items(source, objects, part, row)
+    objects.finish()
 
 
 def _parsed(text: str) -> Any:

@@ -9,13 +9,17 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from domain.fact_check import DEBUNKED, Verdict
+from domain.text import shorten
 
-_NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,15})?")
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,]\d{1,20})?")
+_FRACTION = re.compile(r"\s*(\d{1,6}(?:[.,]\d{1,6})?)\s*/\s*(\d{1,6})\s*")  # 2/5
 _REACH = 4  # words, a negation among them, before what it negates: "non è del tutto vero"
 
 SCALE_ASSUMED = "scale assumed 1–5"
 CLAMPED = "number outside its scale"
 DISAGREE = "number and words differ"
+NO_SCALE = "scale of one number"
+RATING_ASIDE = "rating kept aside"  # followed by what is no number that can be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class _Words:
 
 def rate(words: str, value: str, best: str, worst: str) -> Rating:
     """The verdict of a rating. Words win over numbers; where only one of them calls it debunked, a flag says so."""
-    if not value and best and worst and _number(words) is not None:
+    if not value and (_FRACTION.fullmatch(words) or (best and worst and _number(words) is not None)):
         words, value = "", words
     score, flags = score_on_scale(value, best, worst)
     from_words, from_score = verdict_of_words(words), _verdict_of_score(score)
@@ -56,19 +60,39 @@ def score_on_scale(value: str, best: str, worst: str) -> tuple[float | None, tup
     """(value - worst) / (best - worst) within 0 and 1, whichever end is the larger number, with what was assumed.
 
     Without a scale it is taken for 1 to 5, as schema.org says, unless the number then lies outside. A scale whose ends
-    are equal says nothing.
+    are equal says nothing. `2/5` brings its scale along.
     """
+    if fraction := _FRACTION.fullmatch(value):
+        return _score_of_fraction(fraction[1], fraction[2], worst)
     given, top, bottom = _number(value), _number(best), _number(worst)
+    aside = _aside(text for text in (value, best, worst) if text and _number(text) is None) if value else ()
     if given is None:
-        return None, ()
-    assumed = (SCALE_ASSUMED,) if top is None or bottom is None else ()
+        return None, aside
+    assumed = (*aside, SCALE_ASSUMED) if top is None or bottom is None else ()
     top, bottom = 5.0 if top is None else top, 1.0 if bottom is None else bottom
     if top == bottom:
-        return None, assumed
+        return None, (*assumed, NO_SCALE)
     score = (given - bottom) / (top - bottom)
     if 0 <= score <= 1:
         return score + 0.0, assumed  # + 0.0: no negative zero
     return None if assumed else min(max(score, 0.0), 1.0), (*assumed, CLAMPED)
+
+
+def _score_of_fraction(value: str, best: str, worst: str) -> tuple[float | None, tuple[str, ...]]:
+    """The score of `value/best`; its worst end, if it is not given, is 1, or 0 for a number below 1."""
+    given, top = _number(value) or 0.0, _number(best) or 0.0
+    if not 0 < top >= given:
+        return None, _aside([f"{value}/{best}"])
+    return score_on_scale(value, best, worst or ("1" if given >= 1 else "0"))
+
+
+def _aside(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{RATING_ASIDE}: {shorten(text, 60)}" for text in texts)
+
+
+def is_unread(words: str, value: str | None, verdict: Verdict) -> bool:
+    """Whether a rating was given and says nothing that we know; of "unproven" we know that it is unknown."""
+    return verdict is Verdict.UNKNOWN and bool(words or value) and verdict_of_words(words) is None
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from typing import Any
 
 from daemon.intake.claim_review import Review, claim_reviews, raw_from_claim_review
 from daemon.intake.cleaning import clean
-from daemon.intake.columns import Columns, match_columns, raw_from_row
+from daemon.intake.columns import Columns, match_columns, raw_from_row, unknown_mapping
 from daemon.intake.record import RECORD_LIMIT, FactCheckRecord, RawFactCheck, Rejected, UnusableRecord
 from domain.clock import system_clock
 from domain.errors import BadInput
@@ -95,8 +95,15 @@ class Objects:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._columns: Columns | None = None
+        self._unmet = set(source.options.columns)
+
+    def finish(self) -> None:
+        """To be called after the last one. Raises BadInput if no object had a key that was mapped."""
+        if self._columns is not None and self._unmet:
+            raise unknown_mapping(self._unmet, file=str(self._source.path))
 
     def item(self, record: Mapping[str, Any], row: int) -> Item:
+        self._unmet.difference_update(record)
         if self._columns is None:
             self._columns = self._source.columns(record)
         columns = self._columns
@@ -106,7 +113,11 @@ class Objects:
             except BadInput:
                 reason = "it is an unknown field: map it or ignore it"
                 return self._source.rejected(row, reason, record, field=extra[0])
-        return self._source.cleaned(raw_from_row(record, columns), row, record)
+        try:
+            raw = raw_from_row(record, columns)
+        except UnusableRecord as exc:
+            return self._source.rejected(row, exc.reason, record, field=exc.field)
+        return self._source.cleaned(raw, row, record)
 
 
 def _as_json(value: object) -> str:

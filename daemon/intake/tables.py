@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from daemon.intake.columns import raw_from_row
+from daemon.intake.columns import plain_name, raw_from_row, unknown_mapping
 from daemon.intake.formats import ending
 from daemon.intake.source import Item, Source
 from daemon.intake.source_file import LONGEST_LINE, Stream, empty, lines
@@ -59,7 +59,24 @@ def _header(source: Source, record: _Record | None) -> list[str]:
     named = [name for name in header if name]
     if twice := next((name for name in named if named.count(name) > 1), None):
         raise BadInput(f"{source.path} has two columns named {twice!r}: rename one")
+    _check_columns(source, named)
     return header
+
+
+def _check_columns(source: Source, named: list[str]) -> None:
+    """Raises BadInput for a mapped column that is not there, or two whose names differ in their case alone."""
+    options = source.options
+    if missing := set(options.columns) - set(named):
+        raise unknown_mapping(missing, file=str(source.path))
+    names: dict[str, str] = {}
+    for name in named:
+        if name in options.columns or name in options.ignore:
+            continue
+        if (other := names.setdefault(plain_name(name), name)) != name:
+            raise BadInput(
+                f"{source.path} has two columns, {other!r} and {name!r}, of one name: rename one, or leave it out "
+                f"with --ignore {name!r}"
+            )
 
 
 def _records(waiting: deque[Line], numbered: Iterator[Line], delimiter: str) -> Iterator[_Record]:

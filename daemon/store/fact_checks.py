@@ -98,6 +98,12 @@ def id_of_key(conn: psycopg.Connection, key: str, *, except_id: int) -> int | No
         return found
 
 
+def verdict(conn: psycopg.Connection, key: str) -> str | None:
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        found: str | None = cursor.execute(statements(_SQL)["verdict"], {"key": key}).fetchone()
+        return found
+
+
 def store_cleaned(conn: psycopg.Connection, rows: Iterable[tuple[int, FactCheckRecord]]) -> None:
     _announce(conn, "cleaning")
     with conn.cursor() as cursor:

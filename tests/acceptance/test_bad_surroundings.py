@@ -1,5 +1,7 @@
 """A database that is down or newer, a folder that cannot be written, a setting that is wrong: one line, exit code 2."""
 
+import json
+
 import psycopg
 
 from tests.acceptance.conftest import Claimwatch
@@ -49,10 +51,14 @@ def test_wrong_settings_are_all_named_at_once(claimwatch: Claimwatch) -> None:
 
 
 def test_a_connector_that_nothing_provides_is_named_with_those_there_are(claimwatch: Claimwatch) -> None:
-    answer = claimwatch("status", CLAIMWATCH_CONNECTORS='{"x": {"type": "carrier-pigeon"}}')
+    given = '{"x": {"type": "carrier-pigeon"}}'
+    answer = claimwatch("doctor", "--json", CLAIMWATCH_CONNECTORS=given)
     assert answer.code == 2
-    assert "carrier-pigeon" in answer.complaint
-    assert "simulated" in answer.complaint
+    (broken,) = [finding for finding in json.loads(answer.out) if finding["state"] == "broken"]
+    assert broken["part"] == "connector x"
+    assert "carrier-pigeon" in broken["detail"]
+    assert "simulated" in broken["detail"]
+    assert claimwatch("status", CLAIMWATCH_CONNECTORS=given).code == 0, "what needs no connector goes on"
 
 
 def test_an_empty_claim_is_refused(claimwatch: Claimwatch) -> None:

@@ -56,7 +56,8 @@ def test_the_same_file_twice_changes_nothing_the_second_time(claimwatch: Claimwa
     assert [first.code, second.code] == [0, 0]
     assert json.loads(first.out)[0]["added"] == 3
     assert json.loads(second.out)[0] | {"file": ""} == {
-        "file": "", "added": 0, "changed": 0, "unchanged": 3, "quarantined": 0, "faults": [],
+        "file": "", "added": 0, "changed": 0, "unchanged": 3, "quarantined": 0, "faults": [], "unknown_ratings": {},
+        "unusable": "",
     }  # fmt: skip
 
 
@@ -120,6 +121,45 @@ def test_a_line_of_200_megabytes_is_refused_with_its_number(claimwatch: Claimwat
     assert answer.code == 2
     assert len(answer.complaint.splitlines()) == 1
     assert "line 2" in answer.complaint or "row 2" in answer.complaint
+
+
+def test_an_unusable_file_keeps_no_other_one_out(claimwatch: Claimwatch, tmp_path: Path) -> None:
+    before = status(claimwatch)
+    file = write(tmp_path / "beside.jsonl", *records(301, 302))
+    answer = claimwatch("import", str(file), "nope.csv")
+    assert answer.code == 2
+    assert "beside.jsonl" in answer.out
+    assert "2 prepared" in answer.out
+    assert "nope.csv" in answer.complaint
+    assert status(claimwatch)["watches active"] - before["watches active"] == 2
+    listed = json.loads(claimwatch("import", str(file), "nope.csv", "--json").out)
+    assert [(result["unchanged"], bool(result["unusable"])) for result in listed] == [(2, False), (0, True)]
+
+
+def test_ten_faults_are_named_and_how_many_more_there_are(claimwatch: Claimwatch, tmp_path: Path) -> None:
+    file = write(tmp_path / "many.jsonl", *["{broken"] * 13)
+    answer = claimwatch("import", str(file))
+    assert len(answer.complaint.splitlines()) == 11
+    assert "many.jsonl: and 3 more: `claimwatch import --json` names all" in answer.complaint
+    assert len(json.loads(claimwatch("import", str(file), "--json").out)[0]["faults"]) == 13
+
+
+def test_ratings_that_we_do_not_know_are_named_and_are_no_fault(claimwatch: Claimwatch, tmp_path: Path) -> None:
+    one, other, third = records(401, 402, 403)
+    file = write(
+        tmp_path / "ratings.jsonl", {**one, "rating": "Totally bonkers"}, {**other, "rating": "1/0"},
+        {**third, "rating": "Unproven"},
+    )  # fmt: skip
+    answer = claimwatch("import", str(file))
+    assert answer.code == 0
+    assert answer.complaint == "2 have a rating we do not know: 'Totally bonkers', '1/0'"
+
+
+@pytest.mark.parametrize(("name", "content"), [("head.csv", "url,claim\n"), ("none.json", "[]")])
+def test_a_file_without_a_record_is_named(claimwatch: Claimwatch, tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    answer = claimwatch("import", name)
+    assert (answer.code, answer.complaint) == (0, f"{name}: holds no record")
 
 
 def test_a_missing_file_is_named(claimwatch: Claimwatch) -> None:

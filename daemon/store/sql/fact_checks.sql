@@ -52,6 +52,9 @@ UPDATE fact_checks SET
     language = %(language)s, embedding = %(embedding)s, encoder = %(encoder)s, prepared_at = %(now)s
 WHERE id = %(id)s AND clean AND version = %(version)s;
 
+-- name: verdict
+SELECT verdict FROM fact_checks WHERE key = %(key)s;
+
 -- name: id_of_key
 SELECT id FROM fact_checks WHERE key = %(key)s AND id <> %(except_id)s;
 

@@ -1,11 +1,15 @@
 """Configuration: one file and the environment, every fault named at once, secrets never shown."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from daemon.settings import load_settings
+from daemon.settings import SearchSettings, load_settings
 from domain.errors import BadSetting
+from domain.query import EndpointKind
+from models.retrieval.word_frequency import WordFrequency
+from models.rewriting.plain import rewriter
 
 
 @pytest.fixture
@@ -58,3 +62,70 @@ def test_a_secret_comes_from_a_file_and_is_not_shown(in_folder: Path) -> None:
 def test_a_missing_secret_file_is_named(in_folder: Path) -> None:
     with pytest.raises(BadSetting, match="SMTP_URL_FILE"):
         load_settings({"SMTP_URL_FILE": str(in_folder / "nothing")})
+
+
+def test_an_empty_secret_file_is_refused_rather_than_the_embedded_part_used(in_folder: Path) -> None:
+    (in_folder / "secret").write_text(" \n")
+    for name in ("DATABASE_URL_FILE", "SMTP_URL_FILE"):
+        with pytest.raises(BadSetting, match=f"{name}: the file is empty"):
+            load_settings({name: str(in_folder / "secret")})
+
+
+def test_a_secret_file_that_is_no_text_is_named(in_folder: Path) -> None:
+    (in_folder / "secret").write_bytes(b"\xff\xfe\x80")
+    with pytest.raises(BadSetting, match=r"DATABASE_URL_FILE: cannot read .*secret \(it is no text\)"):
+        load_settings({"DATABASE_URL_FILE": str(in_folder / "secret")})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("CLAIMWATCH_SEARCH", "notjson", "CLAIMWATCH_SEARCH: it is no JSON"),
+        ("CLAIMWATCH_HOME", "", "home: it is empty"),
+        ("CLAIMWATCH_MATCH__ENCODER", "", "match.encoder: it is empty"),
+        ("CLAIMWATCH_WATCH__INTERVAL_HOURS", "nan", "watch.interval_hours: .*finite"),
+        ("CLAIMWATCH_WATCH__LONGEST_HOURS", "8761", "watch.longest_hours: .*8760"),
+        ("CLAIMWATCH_WATCH__LONGEST_HOURS", "0.5", "watch: shortest_hours 1 is more than longest_hours 0.5"),
+        ("CLAIMWATCH_SERVICE__TICK_S", "inf", "service.tick_s: .*finite"),
+        ("CLAIMWATCH_MAIL__TIMEOUT_S", "86401", "mail.timeout_s: .*86400"),
+        ("CLAIMWATCH_SEARCH__OVERLAP_MINUTES", "43201", "search.overlap_minutes: .*43200"),
+        ("CLAIMWATCH_SEARCH__POLICY", "best", "search.policy: .*'rarest'"),
+        ("CLAIMWATCH_MAIL__TEMPLATES", "/nowhere", "mail.templates: there is no folder /nowhere"),
+        ("CLAIMWATCH_MAIL__SENDER", "nobody", "mail.sender: 'nobody' is no mail address"),
+        ("CLAIMWATCH_MAIL__SENDER", "", "mail.sender: '' is no mail address"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_with_its_key(
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, complaint: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(BadSetting, match=complaint):
+        load_settings()
+
+
+def test_a_sender_may_have_a_name(in_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAIMWATCH_MAIL__SENDER", "Desk <desk@newsroom.example>")
+    assert load_settings().mail.sender == "Desk <desk@newsroom.example>"
+
+
+def test_a_variable_that_sets_nothing_is_named_beside_other_faults(
+    in_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAIMWATCH_SEARCH_POLICY", "claim")
+    monkeypatch.setenv("CLAIMWATCH_SEARCH__LOOKBACK_DAYS", "soon")
+    with pytest.raises(BadSetting, match=r"(?s)CLAIMWATCH_SEARCH_POLICY: no such setting.*search\.lookback_days"):
+        load_settings()
+
+
+def test_every_policy_that_can_be_set_is_there() -> None:
+    for name in get_args(SearchSettings.model_fields["policy"].annotation):
+        rewriter(name, kind=EndpointKind.BOOLEAN, statistics=WordFrequency("en"), encode=lambda _: pytest.fail())
+
+
+def test_what_an_orchestrator_sets_for_a_service_of_our_name_is_no_fault() -> None:
+    given = {
+        "CLAIMWATCH_SERVICE_HOST": "10.0.0.1",
+        "CLAIMWATCH_PORT": "tcp://10.0.0.1:80",
+        "CLAIMWATCH_PORT_80_TCP": "x",
+    }
+    assert load_settings(given).log.level

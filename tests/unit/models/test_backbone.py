@@ -120,6 +120,11 @@ def test_a_text_without_tokens_gives_zeros(encoder: Encoder) -> None:
     assert vectors.any(axis=1).tolist() == [False, True, False, False]
 
 
+def test_a_lone_surrogate_is_left_out(encoder: Encoder) -> None:
+    broken, whole = encoder.encode(["tap\udcff water", "tap water"])
+    assert np.array_equal(broken, whole)
+
+
 def test_no_texts_give_no_vectors(encoder: Encoder) -> None:
     assert encoder.encode([]).shape == (0, encoder.dim)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from daemon.intake.cleaning import DATE_ASIDE, NO_ARTICLE, NO_HOST, NUL_REMOVED, UnusableRecord, clean
+from daemon.intake.cleaning import DATE_ASIDE, LANGUAGE_ASIDE, NO_ARTICLE, NO_HOST, NUL_REMOVED, UnusableRecord, clean
 from daemon.intake.record import FactCheckRecord, RawFactCheck
 from domain.fact_check import Verdict
 
@@ -120,6 +120,12 @@ def test_other_addresses_are_canonical_and_never_the_key_itself() -> None:
 )
 def test_the_language_is_a_primary_tag_or_unknown(given: str, tag: str) -> None:
     assert cleaned(replace(RAW, language=given)).language == tag
+
+
+@pytest.mark.parametrize(("given", "kept"), [("klingon", "klingon"), ("k" * 10_000, "k" * 59 + "…")])
+def test_a_language_that_is_none_is_kept_aside_in_a_flag(given: str, kept: str) -> None:
+    assert cleaned(replace(RAW, language=given)).rating_flags == (f"{LANGUAGE_ASIDE}: {kept}",)
+    assert cleaned(replace(RAW, language="und")).rating_flags == ()
 
 
 def test_cleaning_a_clean_record_changes_nothing() -> None:

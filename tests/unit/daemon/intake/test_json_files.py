@@ -54,11 +54,26 @@ def test_a_known_key_may_appear_later(take: Take) -> None:
 
 
 def test_values_that_are_no_text_are_read_as_text(take: Take) -> None:
-    record = plain(
-        1, claim=["It", "glows"], author={"name": "Writer"}, date=1432598400, body=[["deep"], None], label=True
-    )
+    record = plain(1, author={"name": "Writer"}, date=1432598400, body=[["deep"], None], label=True)
     (taken,) = take("a.jsonl", jsonl(record)).records
-    assert (taken.claim, taken.author, f"{taken.published_at:%Y-%m-%d}") == ("It glows", "Writer", "2015-05-26")
+    assert (taken.author, taken.body, f"{taken.published_at:%Y-%m-%d}") == ("Writer", "", "2015-05-26")
+
+
+@pytest.mark.parametrize("claim", ["NaN", '["x"]', "5", "true", '{"name": "x"}'])
+def test_a_claim_that_is_no_text_is_rejected(take: Take, review: Review, claim: str) -> None:
+    taken = take("a.jsonl", f'{{"claim": {claim}}}\n' + jsonl(plain(2)))
+    assert (taken.claims, taken.faults) == (["Claim 2"], [(1, "claim")])
+    assert "it is no text but" in taken.rejected[0].reason
+
+
+def test_a_claim_review_without_words_in_it_is_rejected(take: Take, review: Review) -> None:
+    assert take("a.json", [review | {"claimReviewed": float("nan")}]).faults == [(1, "claim")]
+
+
+def test_a_mapped_key_that_no_object_has_is_named(take: Take) -> None:
+    options = ReadOptions(columns={"late": "title", "nope": "body"})
+    with pytest.raises(BadInput, match=r"a\.jsonl has no column 'nope'"):
+        take("a.jsonl", jsonl(plain(1), plain(2, late="Title")), options)
 
 
 def test_t05_nuls_and_lone_surrogates_are_no_fault_and_what_is_rejected_can_be_stored(take: Take) -> None:

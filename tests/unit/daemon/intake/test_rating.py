@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.intake.rating import CLAMPED, DISAGREE, SCALE_ASSUMED, rate, score_on_scale, verdict_of_words
+from daemon.intake.rating import (
+    CLAMPED,
+    DISAGREE,
+    NO_SCALE,
+    RATING_ASIDE,
+    SCALE_ASSUMED,
+    is_unread,
+    rate,
+    score_on_scale,
+    verdict_of_words,
+)
 from domain.fact_check import Verdict
 
 
@@ -17,8 +27,8 @@ from domain.fact_check import Verdict
         ("2.5", "5", "1", 0.375, ()),
         ("2,5", "5", "1", 0.375, ()),
         ("0", "10", "1", 0.0, (CLAMPED,)),
-        ("-1", "-1", "-1", None, ()),
-        ("1", "1", "1", None, ()),
+        ("-1", "-1", "-1", None, (NO_SCALE,)),
+        ("1", "1", "1", None, (NO_SCALE,)),
         ("3", "", "", 0.5, (SCALE_ASSUMED,)),
     ],
 )
@@ -28,9 +38,36 @@ def test_t08_scales_upside_down_missing_or_broken(
     assert score_on_scale(value, best, worst) == (score, flags)
 
 
-@pytest.mark.parametrize("value", ["", "five", "nan", "inf", "1e5", "3/5", "9" * 400])
-def test_what_is_no_number_has_no_score(value: str) -> None:
-    assert score_on_scale(value, "5", "1") == (None, ())
+@pytest.mark.parametrize("value", ["five", "nan", "inf", "1e308", "1/0", "6/5", "9" * 400])
+def test_what_is_no_number_has_no_score_and_a_flag_keeps_it(value: str) -> None:
+    score, (flag,) = score_on_scale(value, "5", "1")
+    assert score is None
+    assert flag.startswith(f"{RATING_ASIDE}: {value[:20]}")
+    assert len(flag) < 100
+
+
+def test_a_scale_with_an_end_that_is_no_number_is_assumed_and_a_flag_keeps_the_end() -> None:
+    assert score_on_scale("3", "lots", "1") == (0.5, (f"{RATING_ASIDE}: lots", SCALE_ASSUMED))
+    assert score_on_scale("", "", "") == score_on_scale("", "5", "1") == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "verdict"),
+    [("2/5", 0.25, "false"), ("5/5", 1.0, "true"), ("0/5", 0.0, "false"), ("5 / 10", 4 / 9, "misleading")],
+)
+def test_a_fraction_is_read_on_its_own_scale(text: str, score: float, verdict: str) -> None:
+    for rating in (rate(text, "", "", ""), rate("", text, "100", "")):
+        assert (rating.score, rating.verdict, rating.flags) == (score, verdict, ())
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "unread"),
+    [("Totally bonkers", "", True), ("", "nan", True), ("Unproven", "", False), ("False", "", False), ("", "", False)],
+)
+def test_a_rating_that_says_nothing_we_know_is_told_from_one_that_says_unknown(
+    words: str, value: str, unread: bool
+) -> None:
+    assert is_unread(words, value, rate(words, value, "", "").verdict) is unread
 
 
 def test_a_number_outside_the_assumed_scale_says_nothing() -> None:

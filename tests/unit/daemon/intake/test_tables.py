@@ -100,6 +100,18 @@ def test_mapping_to_no_field_is_refused(take: Take) -> None:
         take("a.csv", HEADER, ReadOptions(columns={"claim": "claims"}))
 
 
+def test_mapping_a_column_that_is_not_there_is_refused(take: Take) -> None:
+    with pytest.raises(BadInput, match=r"a\.csv has no column 'nope', which --map names"):
+        take("a.csv", HEADER, ReadOptions(columns={"nope": "title"}))
+
+
+def test_columns_that_differ_in_case_alone_are_refused_unless_one_is_left_out(take: Take) -> None:
+    text = "url,claim,Claim\nhttps://fc.example/1,One,Other\n"
+    with pytest.raises(BadInput, match="two columns, 'claim' and 'Claim', of one name"):
+        take("a.csv", text)
+    assert take("a.csv", text, ReadOptions(ignore=frozenset({"claim"}))).claims == ["Other"]
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
