@@ -12,7 +12,7 @@ demo: $(INSTALLED)
 	$(RUN)/claimwatch demo
 
 test: check $(VENV)/.chromium
-	$(RUN)/pytest -q
+	$(RUN)/pytest -q -n logical --maxprocesses 4 --dist worksteal
 
 check: $(INSTALLED)
 	$(RUN)/ruff check .

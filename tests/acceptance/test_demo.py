@@ -20,6 +20,17 @@ def other_home() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="cw-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+        stop_server(Path(folder) / "demo" / "postgres")
+
+
+def stop_server(folder: Path) -> None:
+    """A demo that was killed leaves its server running."""
+    lock = folder / "postmaster.pid"
+    if lock.exists():
+        os.kill(int(lock.read_text().split()[0]), signal.SIGINT)
+    deadline = time.monotonic() + 30
+    while lock.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def digest_of(home: Path) -> bytes:

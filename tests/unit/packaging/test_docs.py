@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from daemon.cli.main import app
 from daemon.settings import Settings
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "guide.md").read_text("utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+GUIDE = (DOCS / "guide.md").read_text("utf-8")
 
 
 def commands() -> list[str]:
@@ -41,6 +42,8 @@ def test_every_setting_is_in_the_guide(setting: str) -> None:
     assert f"`{setting}" in GUIDE or (f"`{section}." in GUIDE and f".{key}`" in GUIDE)
 
 
-def test_every_connector_is_in_the_guide() -> None:
+def test_every_connector_is_in_its_page_which_the_guide_names() -> None:
+    assert "connectors.md" in GUIDE
+    page = (DOCS / "connectors.md").read_text("utf-8")
     for entry in entry_points(group="claimwatch.connectors"):
-        assert f"`{entry.name}`" in GUIDE
+        assert f"`{entry.name}`" in page
