@@ -7,7 +7,7 @@ cannot be read becomes a notice of its page and never stops the rest. A connecto
 time-outs: what it must wait for is the `until` of the outcome.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -140,4 +140,13 @@ class Streaming(Protocol):
 
     def follow(self, stopping: Event) -> None:
         """Take in the stream from where it was left, until `stopping` is set."""
+        ...
+
+
+@runtime_checkable
+class Indexing(Protocol):
+    """A connector whose index a team fills itself."""
+
+    def add(self, posts: Iterable[Post]) -> Iterator[str]:
+        """Take in posts, replacing those of the same id; a line for each that was refused."""
         ...

@@ -107,14 +107,19 @@ class ElasticsearchConnector:
         self._client.close()
 
     def add(self, posts: Iterable[Post]) -> Iterator[str]:
-        """Index posts in bulk, replacing those of the same id; a line for each that the server refused."""
+        """Index posts in bulk, replacing those of the same id; a line for each that the server refused.
+
+        Raises SearchFailed where the server does not answer; what went before is in.
+        """
         self.prepare_index()
         actions = ({"_index": self._index, "_id": post.platform_id, **_document(post)} for post in posts)
-        done = streaming_bulk(self._client, actions, chunk_size=_BULK, raise_on_error=False)
-        for good, item in done:
-            if not good:
-                fault = next(iter(item.values()))
-                yield f"{fault.get('_id')}: {(fault.get('error') or {}).get('reason', 'refused')}"
+        try:
+            for good, item in streaming_bulk(self._client, actions, chunk_size=_BULK, raise_on_error=False):
+                if not good:
+                    fault = next(iter(item.values()))
+                    yield f"{fault.get('_id')}: {(fault.get('error') or {}).get('reason', 'refused')}"
+        except (ApiError, TransportError) as exc:
+            raise self._failure(exc) from None
 
     def remove(self, ids: Sequence[str]) -> None:
         gone = ({"_op_type": "delete", "_index": self._index, "_id": id_} for id_ in ids)

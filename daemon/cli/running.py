@@ -1,5 +1,6 @@
 """run, worker, tick, status, doctor, migrate."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,6 +54,35 @@ def stream(connector: Annotated[str, typer.Argument(help="Name of the connector 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopping.set())
         chosen.follow(stopping)
+
+
+@app.command()
+def index(
+    connector: Annotated[str, typer.Argument(help="Name of the connector in the settings.")],
+    files: Annotated[list[Path], typer.Argument(help="Posts as JSONL or CSV, gzipped or not.")],
+) -> None:
+    """Put posts of files into a connector's own index. Exit code 2 says that some were left out."""
+    from connectors.protocol import Indexing, SearchFailed
+    from connectors.simulated.posts_file import read_posts
+    from daemon.wiring import pseudonym_key
+
+    left_out: list[str] = []
+    with session.service() as service:
+        chosen = service.connectors.get(connector)
+        if not isinstance(chosen, Indexing):
+            names = [name for name, one in service.connectors.items() if isinstance(one, Indexing)]
+            raise BadInput(f"{connector} has no index to fill: choose from {', '.join(names) or 'none set up'}")
+        for file in files:
+            read = read_posts(file, salt=pseudonym_key(service.settings))
+            try:
+                refused = list(chosen.add(read.posts))
+            except SearchFailed as exc:
+                raise BadInput(f"{connector}: {exc}: {file} is not wholly indexed, do it again") from exc
+            left_out += [*read.notices, *refused]
+            terminal.say(f"{file}: {len(read.posts) - len(refused)} posts indexed")
+    for line in left_out:
+        typer.echo(line, err=True)
+    raise typer.Exit(2 if left_out else 0)
 
 
 @app.command()

@@ -1,8 +1,11 @@
 """Elasticsearch: what is special about it, and the contract against a server that speaks its wire format live."""
 
+import json
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -12,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from connectors.elasticsearch.connector import ElasticsearchConnector
-from connectors.protocol import Connector, ConnectorContext, Window
+from connectors.protocol import Connector, ConnectorContext, SearchFailed, Window
 from domain.post import Post
 from domain.query import Query, text_query
 from tests.integration.connectors import make
@@ -48,6 +51,14 @@ def test_a_post_that_the_server_refuses_is_named_and_the_others_are_indexed(
     platform.refuse = frozenset({"3"})
     assert list(connector.add(posts(5))) == ["3: failed to parse field [created_at]"]
     assert set(platform.indexed) == {"1", "2", "4", "5"}
+
+
+def test_a_server_that_is_not_there_is_unavailable_while_indexing(context: ConnectorContext) -> None:
+    nowhere = make.make_elasticsearch("http://127.0.0.1:9", context)
+    assert isinstance(nowhere, ElasticsearchConnector)
+    with pytest.raises(SearchFailed, match="unavailable"):
+        list(nowhere.add(posts(1)))
+    nowhere.close()
 
 
 def test_removed_posts_are_gone(connector: ElasticsearchConnector, platform: ElasticsearchServer) -> None:
@@ -147,3 +158,24 @@ class TestLive(ConnectorContract):
     @pytest.fixture
     def fruitless(self, connector: Connector) -> Query:
         return text_query(connector.kind, "zebra", policy="test")
+
+
+def test_the_command_puts_a_file_into_the_index_and_names_what_was_left_out(
+    platform: ElasticsearchServer, serve: Serve, tmp_path: Path, server_home: Path
+) -> None:
+    platform.refuse = frozenset({"2"})
+    rows = [{"id": str(n), "text": f"tap water {n}", "created_at": "2026-11-27T10:00:00Z"} for n in range(1, 4)]
+    file = tmp_path / "posts.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"id": "4"}\n')
+    options = {"url": serve(platform).url}
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(server_home), "CLAIMWATCH_HOME": str(server_home),
+        "CLAIMWATCH_CONNECTORS": json.dumps({"team": {"type": "elasticsearch", "options": options}}),
+    }  # fmt: skip
+    command = [str(Path(sys.executable).parent / "claimwatch"), "index", "team", str(file)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert set(platform.indexed) == {"1", "3"}
+    assert "2 posts indexed" in done.stdout
+    assert "2: failed to parse field [created_at]" in done.stderr
+    assert "row 4" in done.stderr
