@@ -101,7 +101,7 @@ class RedditConnector:
             (thing for thing in things if not _is_removed(thing)), lambda thing: self._post(thing, window)
         )
         read, after = place.read + len(things), listing.get("after")
-        reached = any(_created(thing) < window.since for thing in things if "created_utc" in thing)
+        reached = any(_is_before(thing, window.since) for thing in things)
         capped = not reached and not after and read >= _NEARLY
         why = f"Reddit gives about {_MOST_A_SEARCH:,} submissions a search, the newest ones" if capped else ""
         following = json.dumps(_Cursor(after, read)) if after and not reached else None
@@ -181,6 +181,13 @@ def _is_removed(thing: Mapping[str, Any]) -> bool:
 
 def _created(thing: Mapping[str, Any]) -> datetime:
     return datetime.fromtimestamp(float(thing["created_utc"]), UTC)
+
+
+def _is_before(thing: Mapping[str, Any], since: datetime) -> bool:
+    try:
+        return _created(thing) < since
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return False
 
 
 def _span(since: datetime, now: datetime) -> str:
