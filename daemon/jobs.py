@@ -15,7 +15,7 @@ from daemon import digest, keeping, outbox, pipeline, preparation
 from daemon.delivery import Postman
 from daemon.schedule import retry_delay
 from daemon.service import Service
-from daemon.store import fact_checks, mailing, surroundings, watches
+from daemon.store import fact_checks, mailing, spending, surroundings, watches
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +45,7 @@ class Jobs:
 
     def _defer_due(self, conn: psycopg.Connection) -> int:
         now, made = self._service.clock(), 0
+        spending.forget_charges(conn, now=now)
         if fact_checks.counts(conn)["unprepared"]:
             made += self._defer("prepare", conn, "prepare")
         due = watches.due(conn, now=now, limit=_WATCHES_PER_TICK) if self._service.connectors else []

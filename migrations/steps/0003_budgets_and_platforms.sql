@@ -24,6 +24,7 @@ CREATE TABLE charged_posts (                      -- a post is charged once a UT
     PRIMARY KEY (connector, day, post_id)
 );
 CREATE INDEX charged_posts_post ON charged_posts (post_id);
+CREATE INDEX charged_posts_day ON charged_posts (day);
 
 -- Until when a connector is left alone, and why; no row: it works.
 CREATE TABLE connector_states (

@@ -163,6 +163,16 @@ def test_the_overview_shows_what_is_spent_of_each_cap(dsn: str) -> None:
         assert len(spending.overview(conn, now=NOW)) == 1
 
 
+def test_what_was_charged_on_days_that_are_over_is_forgotten(dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        first = reserve(conn)
+        assert isinstance(first, Reservation)
+        spending.settle(conn, first, insert_posts(conn, 3), PRICES)
+        for days, left in [(1, 3), (2, 0)]:
+            spending.forget_charges(conn, now=NOW + timedelta(days=days))
+            assert conn.execute("SELECT count(*) FROM charged_posts").fetchone() == (left,)
+
+
 def test_a_price_for_the_request_itself_is_reserved_as_well(dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
         spending.set_cap(conn, "x", "connector", "day", "micro_dollars", 10_000)
