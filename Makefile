@@ -6,17 +6,13 @@ RUN := $(VENV)/bin
 TORCH_INDEX ?=
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test pytest check fmt run pictures clean
+.PHONY: demo test check fmt run pictures clean
 
 demo: $(INSTALLED)
 	$(RUN)/claimwatch demo
 
-# Side by side: the tests wait for servers half the time, and the type checker has one core.
-test: $(INSTALLED) $(VENV)/.chromium
-	$(MAKE) --jobs=2 --output-sync=target check pytest
-
-pytest: $(INSTALLED) $(VENV)/.chromium
-	$(RUN)/pytest -q -n 3 --dist worksteal
+test: check $(VENV)/.chromium
+	$(RUN)/pytest -q -n logical --maxprocesses 4 --dist worksteal
 
 check: $(INSTALLED)
 	$(RUN)/ruff check .
