@@ -64,6 +64,7 @@ class Page:
     notices: tuple[str, ...] = ()
     incomplete: str = ""  # of a last page: why there is more that the platform does not give
     gone: tuple[str, ...] = ()  # ids of posts that the platform says were removed
+    billed: tuple[str, ...] = ()  # where a post has a price: ids of all that came, also of those left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,4 +150,13 @@ class Indexing(Protocol):
 
     def add(self, posts: Iterable[Post]) -> Iterator[str]:
         """Take in posts, replacing those of the same id; a line for each that was refused."""
+        ...
+
+
+@runtime_checkable
+class Removing(Protocol):
+    """A connector whose own store of posts can let posts go."""
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Let go of the posts; those that are not there are no failure. Raises SearchFailed where any may remain."""
         ...

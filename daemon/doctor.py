@@ -11,11 +11,13 @@ import psycopg
 from connectors.protocol import Connector, SearchFailed, Window
 from daemon.database import writable_home
 from daemon.delivery import FolderPostman, SmtpPostman
+from daemon.fetching import count_posts
 from daemon.service import Service
 from daemon.settings import Settings
-from daemon.store import surroundings
+from daemon.store import posts, surroundings
 from daemon.wiring import open_postman, open_service
 from domain.errors import ClaimwatchError
+from domain.outcome import BudgetUsedUp
 from domain.query import EndpointKind, all_words_query, text_query
 
 State = Literal["live", "embedded", "off", "broken"]
@@ -82,16 +84,22 @@ def _connector(service: Service, connector: Connector) -> Finding:
     query = all_words_query((word,), policy="doctor") if boolean else text_query(connector.kind, word, policy="doctor")
     now = service.clock()
     window = Window(now - timedelta(days=1), now)
+    part = f"connector {connector.name}"
     try:
-        count = connector.estimate(connector.compile(query)[0], window).count
+        count = count_posts(service, connector, connector.compile(query)[0], window).count
     except SearchFailed as exc:
-        return Finding(f"connector {connector.name}", "broken", str(exc))
-    return Finding(
-        f"connector {connector.name}",
-        "live",
-        f"{connector.kind}; answers"
-        + (f" (asked for {word!r} since yesterday: {count} posts)" if count is not None else ""),
-    )
+        return Finding(part, "off" if isinstance(exc.outcome, BudgetUsedUp) else "broken", str(exc))
+    answers = f" (asked for {word!r} since yesterday: {count} posts)" if count is not None else ""
+    return Finding(part, "live", f"{connector.kind}; answers{answers}{_overdue(service, connector)}")
+
+
+def _overdue(service: Service, connector: Connector) -> str:
+    hours = connector.policy.recheck_hours
+    if hours is None:
+        return ""
+    with service.database.connection() as conn:
+        late = posts.overdue(conn, connector.name, before=service.clock() - timedelta(hours=hours))
+    return f"; {late} posts should have been asked for again by now: is `claimwatch run` running?" if late else ""
 
 
 def _mail(settings: Settings) -> Finding:

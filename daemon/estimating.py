@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from connectors.protocol import CompiledQuery, Connector, Limits, Prices, SearchFailed, Window
+from connectors.protocol import CompiledQuery, Connector, SearchFailed, Window
+from daemon.fetching import count_posts
 from daemon.service import Service
-from daemon.store import spending
-from domain.outcome import BudgetUsedUp
+from daemon.store import searches
 from domain.query import Query
-
-_NO_CLAIM = -1  # counts asked by hand belong to no watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +32,22 @@ class QueryEstimate:
 def estimates(
     service: Service, connector: Connector, queries: Iterable[Query], window: Window
 ) -> Iterator[QueryEstimate]:
-    """One for each platform query; where counting itself has a price, it is within budget too, and the note says it."""
+    """One for each platform query; where the platform does not count, what past searches brought stands for it."""
     for query in queries:
         for compiled in connector.compile(query):
             yield _estimate(service, connector, compiled, window)
 
 
 def _estimate(service: Service, connector: Connector, compiled: CompiledQuery, window: Window) -> QueryEstimate:
+    name, syntax = connector.name, compiled.syntax
     try:
-        _pay(service, connector)
-        found = connector.estimate(compiled, window)
+        found = count_posts(service, connector, compiled, window)
     except SearchFailed as exc:
-        return QueryEstimate(connector.name, compiled.syntax, None, None, str(exc.outcome))
+        return QueryEstimate(name, syntax, None, None, str(exc.outcome))
+    if found.count is None:
+        with service.database.connection() as conn:
+            past = searches.past_yield(conn, name, syntax)
+        if past is not None:
+            return QueryEstimate(name, syntax, past, past * connector.prices.post, "what past searches brought")
     note = f"counting cost ${connector.prices.estimate / 1e6:.3f}" if connector.prices.estimate else ""
-    return QueryEstimate(connector.name, compiled.syntax, found.count, found.cost, note)
-
-
-def _pay(service: Service, connector: Connector) -> None:
-    """Raises SearchFailed where the budget has no room for the count itself."""
-    if not connector.prices.estimate:
-        return
-    price, now = Prices(request=connector.prices.estimate), service.clock()
-    with service.database.connection() as conn:
-        room = spending.reserve(conn, connector.name, _NO_CLAIM, Limits(0, 0), price, now=now)
-    if isinstance(room, BudgetUsedUp):
-        raise SearchFailed(room)
+    return QueryEstimate(name, syntax, found.count, found.cost, note)

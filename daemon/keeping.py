@@ -1,13 +1,15 @@
 """What may be kept of posts, and for how long: rechecks, retention, and what someone asks to be forgotten."""
 
 import logging
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psycopg
 
 from connectors.protocol import Connector, SearchFailed
 from connectors.records import pseudonym
+from daemon.fetching import gone, is_closed, rechecks_of
 from daemon.service import Service
 from daemon.store import posts
 from daemon.store.posts import Purged
@@ -19,18 +21,16 @@ _IN_GOOD_TIME = 0.75  # of the hours that the platform allows: a recheck that fa
 
 
 def is_due(service: Service, conn: psycopg.Connection) -> bool:
-    """Whether any connector has posts to ask for again or to let go."""
-    return any(
-        _to_recheck(service, conn, connector, 1) or _expired(service, conn, connector, 1)
-        for connector in service.connectors.values()
+    """Whether there are posts to ask a platform for again or to let go."""
+    return bool(posts.expired(conn, now=service.clock(), limit=1)) or any(
+        _to_recheck(service, conn, connector, 1) for connector in service.connectors.values()
     )
 
 
 def keep_house(service: Service) -> Purged:
     """Ask platforms which posts are gone, purge those and the ones that may be kept no longer."""
-    purged = Purged()
-    for connector in service.connectors.values():
-        purged += _recheck(service, connector) + _expire(service, connector)
+    purged = sum((_recheck(service, connector) for connector in service.connectors.values()), Purged())
+    purged += _expire(service)
     if purged.posts:
         logger.info("posts purged", extra={"action": "purge", "posts": purged.posts, "matches": purged.matches})
     return purged
@@ -40,13 +40,12 @@ def _recheck(service: Service, connector: Connector) -> Purged:
     purged = Purged()
     while waiting := _next_batch(service, connector):
         try:
-            gone = connector.gone(list(waiting))
-        except SearchFailed as exc:
-            logger.warning("recheck failed", extra={"connector": connector.name, "outcome": str(exc.outcome)})
+            found = gone(service, connector, list(waiting))
+        except SearchFailed:
             return purged
         now = service.clock()
         with service.database.connection() as conn:
-            purged += posts.purge(conn, connector.name, sorted(gone), now=now)
+            purged += purge_gone(conn, connector.name, sorted(found), now=now)
             posts.checked(conn, list(waiting.values()), now=now)
     return purged
 
@@ -57,37 +56,33 @@ def _next_batch(service: Service, connector: Connector) -> dict[str, int]:
 
 
 def _to_recheck(service: Service, conn: psycopg.Connection, connector: Connector, limit: int) -> dict[str, int]:
-    hours = connector.policy.recheck_hours
-    if hours is None:
+    hours, now = connector.policy.recheck_hours, service.clock()
+    if hours is None or is_closed(conn, rechecks_of(connector.name), now=now):
         return {}
-    before = service.clock() - timedelta(hours=hours * _IN_GOOD_TIME)
+    before = now - timedelta(hours=hours * _IN_GOOD_TIME)
     return posts.to_recheck(conn, connector.name, before=before, limit=limit)
 
 
-def _expire(service: Service, connector: Connector) -> Purged:
+def _expire(service: Service) -> Purged:
     purged = Purged()
     while True:
         with service.database.connection() as conn:
-            old = _expired(service, conn, connector, _BATCH)
+            old = posts.expired(conn, now=service.clock(), limit=_BATCH)
             if not old:
                 return purged
-            purged += posts.purge_ids(conn, old, now=service.clock())
+            purged += _without_copies(posts.purge_ids(conn, old, now=service.clock()))
 
 
-def _expired(service: Service, conn: psycopg.Connection, connector: Connector, limit: int) -> list[int]:
-    days = connector.policy.keep_days
-    if days is None:
-        return []
-    return posts.expired(conn, connector.name, before=service.clock() - timedelta(days=days), limit=limit)
+def purge_gone(conn: psycopg.Connection, connector: str, platform_ids: Sequence[str], *, now: datetime) -> Purged:
+    """Empty posts that a platform says are removed, and delete the copies of mails that hold them."""
+    return _without_copies(posts.purge(conn, connector, platform_ids, now=now))
 
 
 def forget_post(service: Service, platform: str, platform_id: str) -> Purged:
     """Remove a post and every trace of it, and never take it in again."""
     with service.database.connection() as conn:
-        posts.remember_forgotten(conn, platform, posts.forgotten_mark(platform_id), now=service.clock())
-        purged = posts.forget_post(conn, platform, platform_id)
-    _delete_copies(purged)
-    return purged
+        posts.remember_forgotten(conn, platform, posts.mark(platform_id), now=service.clock())
+        return _without_copies(posts.forget_post(conn, platform, platform_id))
 
 
 def forget_author(service: Service, platform: str, author: str, salt: str) -> Purged:
@@ -95,13 +90,13 @@ def forget_author(service: Service, platform: str, author: str, salt: str) -> Pu
     mark = pseudonym(author, salt)
     with service.database.connection() as conn:
         posts.remember_forgotten(conn, platform, mark, now=service.clock())
-        purged = posts.forget_author(conn, platform, mark)
-    _delete_copies(purged)
-    return purged
+        return _without_copies(posts.forget_author(conn, platform, mark))
 
 
-def _delete_copies(purged: Purged) -> None:
-    """Copies of mails in a folder; what a mail server took is out of reach."""
+def _without_copies(purged: Purged) -> Purged:
+    """Copies of mails in a folder go before the transaction ends, so that none outlives it; what a mail server took is
+    out of reach."""
     for file in purged.files:
         if file.endswith(".eml"):
             Path(file).unlink(missing_ok=True)
+    return purged

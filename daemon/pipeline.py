@@ -12,10 +12,11 @@ import structlog
 
 from connectors.protocol import CompiledQuery, Connector, SearchFailed, Window
 from daemon.clustering import cluster_posts
-from daemon.fetching import Fetched, fetch_page
+from daemon.fetching import Fetched, fetch_page, settle
+from daemon.keeping import purge_gone
 from daemon.schedule import next_search, retry_delay
 from daemon.service import Service
-from daemon.store import posts, searches, spending, watches
+from daemon.store import posts, searches, watches
 from daemon.store.outcomes import Failure
 from daemon.store.watches import DueWatch, WordRules
 from domain.ids import PostId
@@ -30,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 _MATCH_BATCH = 256  # posts
 _MOST_EMPTY_PAGES = 10  # in a row
-_MOST_ATTEMPTS = 6  # of a run, before the watch goes on to its next one
 
 
 def search_watch(service: Service, watch_id: int) -> None:
@@ -46,12 +46,34 @@ def search_watch(service: Service, watch_id: int) -> None:
 
 def _search_connector(service: Service, watch: DueWatch, connector: Connector) -> list[Failure]:
     """Run the policy's queries one after another; what kept any of them from being carried out."""
+    while (until := _next_end(service, watch, connector)) is not None:
+        if failed := _search_until(service, watch, connector, until):
+            if watch.is_last_attempt and until < watch.run_until and any(isinstance(f, Unavailable) for f in failed):
+                # Perhaps its cursors are taken no more: the next run begins anew from where this window began.
+                with service.database.connection() as conn:
+                    watches.give_up(conn, watch.id, connector.name)
+            return failed
+    return []
+
+
+def _next_end(service: Service, watch: DueWatch, connector: Connector) -> datetime | None:
+    """Where the window ends that is to be searched next: first that of a run which broke off, for want of budget, say,
+    so that no page of it is paid for twice; None: all is searched."""
     with service.database.connection() as conn:
-        searched_to = watches.searched_to(conn, watch.id, connector.name)
+        progress = watches.progress(conn, watch.id, connector.name)
+        if progress.searched_to == watch.run_until:
+            return None
+        until = progress.open_until or watch.run_until
+        if until <= watch.run_until - timedelta(days=service.settings.search.lookback_days):
+            until = watch.run_until
+        watches.open_window(conn, watch.id, connector.name, until)
+    return until
+
+
+def _search_until(service: Service, watch: DueWatch, connector: Connector, until: datetime) -> list[Failure]:
+    with service.database.connection() as conn:
+        window = _window(service, watches.progress(conn, watch.id, connector.name).searched_to, until)
         rules = watches.rules(conn, watch.id)
-    if searched_to == watch.run_until:  # an earlier attempt of this run came to its end here
-        return []
-    window = _window(service, watch, searched_to)
     failed: list[Failure] = []
     history: History = ()
     while query := _next_query(service, watch, connector, rules, history):
@@ -61,7 +83,7 @@ def _search_connector(service: Service, watch: DueWatch, connector: Connector) -
             break  # the next query would fare the same
     if not failed:
         with service.database.connection() as conn:
-            watches.advance(conn, watch.id, connector.name, watch.run_until)
+            watches.advance(conn, watch.id, connector.name, until)
     return failed
 
 
@@ -83,13 +105,13 @@ def _without(text: str, banned: frozenset[str]) -> str:
     return " ".join(part for part in text.split() if not unwanted.intersection(words(part.lower())))
 
 
-def _window(service: Service, watch: DueWatch, searched_to: datetime | None) -> Window:
+def _window(service: Service, searched_to: datetime | None, until: datetime) -> Window:
     """From the last search, with an overlap for posts that a platform indexes late; at first the whole look-back."""
     settings = service.settings.search
-    since = watch.run_until - timedelta(days=settings.lookback_days)
+    since = until - timedelta(days=settings.lookback_days)
     if searched_to:
         since = max(since, searched_to - timedelta(minutes=settings.overlap_minutes))
-    return Window(since, watch.run_until)
+    return Window(since, until)
 
 
 def _pinned_query(kind: EndpointKind, pinned: str) -> Query:
@@ -137,10 +159,11 @@ def _read_pages(
     cursor, read, empty = search.cursor, search.posts, 0
     seen: set[str | None] = set()
     first = cursor is None and read == 0
-    while first or (cursor and read < service.settings.search.reads_per_query):
+    most = service.settings.search.reads_per_query
+    while first or (cursor and read < most):
         first = False
         try:
-            fetched = fetch_page(service, connector, watch.id, compiled, window, cursor)
+            fetched = fetch_page(service, connector, watch.id, compiled, window, cursor, most=most - read)
         except SearchFailed as exc:
             return exc.outcome
         page = fetched.page
@@ -160,9 +183,9 @@ def _store(service: Service, connector: Connector, search: int, fetched: Fetched
     page, now = fetched.page, service.clock()
     with service.database.connection() as conn:
         ids = searches.save_page(conn, search, page, connector=connector.name, now=now)
-        cost = spending.settle(conn, fetched.reservation, ids, connector.prices)
-        read = searches.add_spent(conn, search, cost)
-        posts.purge(conn, connector.name, page.gone, now=now)
+        posts.keep_for(conn, connector.name, connector.policy.keep_days)
+        read = searches.add_spent(conn, search, settle(conn, fetched, connector))
+        purge_gone(conn, connector.name, page.gone, now=now)
     match_posts(service, ids)
     return read
 
@@ -182,11 +205,11 @@ def _match_batch(service: Service, ids: list[PostId] | None) -> int:
             return 0
         results = service.matcher(conn).match([PostText(post.text, tuple(post.links)) for post in waiting])
         threshold, now = service.settings.match.keep_above, service.clock()
-        cluster_posts(conn, [post.id for post in waiting])
         for post, result in zip(waiting, results, strict=True):
             kept = [match for match in result.matches if match.confidence >= threshold]
             why = MatchReason.NONE_FITS if result.matches and not kept else result.why
             searches.save_matches(conn, post.id, kept, why=why, language=result.language, now=now)
+        cluster_posts(conn, [post.id for post in waiting])
     return len(waiting)
 
 
@@ -199,7 +222,7 @@ def _finish(service: Service, watch: DueWatch, failed: list[Failure]) -> None:
         if isinstance(failure, RateLimited | Unavailable)
     ]
     with service.database.connection() as conn:
-        if retries and watch.failures < _MOST_ATTEMPTS:
+        if retries and not watch.is_last_attempt:
             watches.postpone(conn, watch.id, next_due=max(now, min(retries)))
             return
         interval = timedelta(seconds=watch.interval_s)

@@ -1,22 +1,26 @@
 """rewrite, search, match: the parts of the pipeline, asked by hand. Nothing is stored."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from connectors.protocol import Connector, SearchFailed, Window
+from connectors.protocol import CompiledQuery, Connector, Page, SearchFailed, Window
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
 from daemon.estimating import estimates
+from daemon.fetching import read_page
 from daemon.service import Service
 from daemon.settings import ConnectorSettings
 from daemon.store import spending
 from domain.errors import BadInput
 from domain.fact_check import Claim
 from domain.ids import FactCheckId
+from domain.outcome import Unavailable
 from domain.post import Post
 from domain.query import EndpointKind, Query
 from domain.text import shorten
@@ -79,7 +83,7 @@ def search(
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many posts.")] = 20,
     json: JsonFlag = False,
 ) -> None:
-    """Search for a claim now, with the queries that the policy makes of it."""
+    """Search for a claim now, with the queries that the policy makes of it: a page each, within the budgets."""
     session.claim_text(claim)
     with session.service() as service:
         connectors = _posts_file(service, posts, kind) if posts else list(service.connectors.values())
@@ -87,7 +91,8 @@ def search(
             raise BadInput("no connector is set up: give --posts FILE, or add one to claimwatch.toml")
         asked, now = _claim(claim), service.clock()
         window = Window(now - timedelta(days=days), now)
-        found = [row for c in connectors for row in _search(service, c, asked, window)]
+        read = _read_file if posts else partial(read_page, service)
+        found = [row for c in connectors for row in _search(service, c, asked, partial(read, window=window))]
     shown = found[:limit]
     if json:
         return terminal.say_json([row.as_dict() for row in shown])
@@ -181,20 +186,29 @@ def _posts_file(service: Service, path: Path, kind: str) -> list[Connector]:
     return list(open_connectors(given, service.clock, index_for(service.encode)).values())
 
 
-def _search(service: Service, connector: Connector, claim: Claim, window: Window) -> list[_Found]:
+def _read_file(connector: Connector, compiled: CompiledQuery, window: Window) -> Page:
+    return connector.search(compiled, window, None)
+
+
+def _search(
+    service: Service, connector: Connector, claim: Claim, read_page: Callable[[Connector, CompiledQuery], Page]
+) -> list[_Found]:
     rewriter = service.rewriter(connector, claim.language)
     history: tuple[QueryResult, ...] = ()
     seen: dict[str, _Found] = {}
     while len(history) < service.settings.search.queries_per_claim and (query := rewriter.next(claim, history)):
-        read, before = 0, len(seen)
+        read, before, carried_out = 0, len(seen), True
         for compiled in connector.compile(query):
             try:
-                page = connector.search(compiled, window, None)
+                page = read_page(connector, compiled)
             except SearchFailed as exc:
                 typer.echo(f"{connector.name}: {exc}", err=True)
+                carried_out = False
+                if not isinstance(exc.outcome, Unavailable):
+                    return list(seen.values())  # the next query would fare the same
                 continue
             read += len(page.posts)
             for post in page.posts:
                 seen.setdefault(post.platform_id, _Found(connector.name, str(query), post))
-        history += (QueryResult(query, read, len(seen) - before),)
+        history += (QueryResult(query, read, len(seen) - before, carried_out=carried_out),)
     return list(seen.values())

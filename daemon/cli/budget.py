@@ -1,12 +1,16 @@
 """budget show | set: what may be spent on each connector."""
 
-from typing import Annotated, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
 from domain.errors import BadInput
+
+if TYPE_CHECKING:
+    from daemon.store.spending import Unit
 
 app = typer.Typer(no_args_is_help=True, help="What may be spent on a connector: show, set.")
 _MICRO = 1_000_000
@@ -40,24 +44,35 @@ def set_cap(
         Literal["connector", "claim"], typer.Option(help="For all claims together, or for each.")
     ] = "connector",
     a: Annotated[Literal["day", "month"], typer.Option("--a", help="UTC day or month.")] = "month",
-    none: Annotated[bool, typer.Option("--none", help="Lift the cap, of money or with --posts 0 of posts.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Lift the caps, of money and of posts.")] = False,
 ) -> None:
     """Set a cap. A connector that was left alone for want of budget is tried again."""
     from daemon.store import connector_states, spending
 
-    if (dollars is None) == (posts is None):
-        raise BadInput("give one of --dollars and --posts: a cap is of money or of posts")
-    unit: Literal["posts", "micro_dollars"] = "posts" if dollars is None else "micro_dollars"
-    cap = posts if dollars is None else round(dollars * _MICRO)
+    caps = _caps(dollars, posts, none)
     with session.service() as service:
         if connector not in service.settings.connectors:
             known = ", ".join(service.settings.connectors) or "none is set up"
             raise BadInput(f"there is no connector {connector!r} in the settings ({known})")
         with service.database.connection() as conn:
-            spending.set_cap(conn, connector, each, a, unit, None if none else cap)
-            connector_states.works(conn, connector)
-    said = "no cap" if none else f"at most {_amount(unit, cap or 0)}"
-    terminal.say(f"{connector}: {said} a {a}" + (" for each claim" if each == "claim" else ""))
+            for unit, cap in caps.items():
+                spending.set_cap(conn, connector, each, a, unit, cap)
+            connector_states.works(conn, connector, asked_at=service.clock())
+    said = [f"at most {_amount(unit, cap)}" for unit, cap in caps.items() if cap is not None] or ["no cap"]
+    terminal.say(f"{connector}: {said[0]} a {a}" + (" for each claim" if each == "claim" else ""))
+
+
+def _caps(dollars: float | None, posts: int | None, none: bool) -> "dict[Unit, int | None]":
+    """The caps to be set, None to be lifted, by unit."""
+    if none and dollars is None and posts is None:
+        return {"posts": None, "micro_dollars": None}
+    if none or (dollars is None) == (posts is None):
+        raise BadInput("give one of --dollars, --posts and --none: a cap is of money or of posts, or there is none")
+    if dollars is None:
+        return {"posts": posts}
+    if not isfinite(dollars):
+        raise BadInput(f"--dollars {dollars}: give a number")
+    return {"micro_dollars": round(dollars * _MICRO)}
 
 
 def _row(row: dict[str, object]) -> tuple[object, ...]:

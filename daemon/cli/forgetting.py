@@ -17,7 +17,9 @@ def forget(
         str, typer.Option(help="As `status` and the digest name it: x, reddit, bluesky, mastodon/HOST.")
     ],
     post: Annotated[str | None, typer.Option(help="Id of the post on its platform.")] = None,
-    author: Annotated[str | None, typer.Option(help="Id or name of the author, as the platform gives it.")] = None,
+    author: Annotated[
+        str | None, typer.Option(help="Author: number on X, name on Reddit, DID on Bluesky, name@server on Mastodon.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Remove a post, or all posts of an author, with every trace of them; a receipt follows."""
@@ -35,6 +37,8 @@ def forget(
             purged = forget_author(service, platform, (author or "").strip(), pseudonym_key(service.settings))
     if json:
         return terminal.say_json(asdict(purged))
+    if not purged.posts:
+        return terminal.say("nothing of it was stored; it will not be taken in from now on")
     rows = [
         ("posts", purged.posts),
         ("matches", purged.matches),

@@ -21,6 +21,10 @@ class ConnectorState:
     closed_until: datetime | None
     failures: int  # in a row
 
+    def is_closed(self, now: datetime) -> bool:
+        """Whether no request is to be sent."""
+        return self.closed_until is not None and self.closed_until > now
+
     @property
     def failure(self) -> Failure:
         return restored(self.outcome, self.detail, self.until)
@@ -42,9 +46,9 @@ def failed(
     conn.execute(statements(_SQL)["failed"], values)
 
 
-def works(conn: psycopg.Connection, connector: str) -> None:
-    """It answered, or a person says that it will: searches go out again."""
-    conn.execute(statements(_SQL)["works"], {"connector": connector})
+def works(conn: psycopg.Connection, connector: str, *, asked_at: datetime) -> None:
+    """It answered a request of that moment, or a person says that it will: searches go out again."""
+    conn.execute(statements(_SQL)["works"], {"connector": connector, "asked_at": asked_at})
 
 
 def all_failing(conn: psycopg.Connection) -> list[dict[str, Any]]:

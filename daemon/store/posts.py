@@ -11,6 +11,7 @@ from psycopg.rows import scalar_row
 from daemon.store.statements import statements
 
 _SQL = "posts"
+_CLUSTER_LOCK = 7_316_003
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def purge(conn: psycopg.Connection, connector: str, platform_ids: Sequence[str],
 def purge_ids(conn: psycopg.Connection, ids: Sequence[int], *, now: datetime) -> Purged:
     traces = _remove_traces(conn, ids)
     emptied = _ids(conn, "purge", {"ids": list(ids), "now": now})
+    conn.execute(statements(_SQL)["purge_bands"], {"ids": list(ids)})
     return Purged(len(emptied), traces.matches, traces.mails, traces.files)
 
 
@@ -62,7 +64,7 @@ def _remove_traces(conn: psycopg.Connection, ids: Sequence[int]) -> Purged:
     matches = _ids(conn, "matches_of", {"ids": list(ids)})
     copies = conn.execute(statements(_SQL)["copies"], {"matches": matches}).fetchall()
     digests = sorted({digest for digest, _, _ in copies})
-    for name in ("empty_sent", "drop_unsent"):
+    for name in ("drop_unsent", "empty_sent", "call_off"):
         conn.execute(statements(_SQL)[name], {"digests": digests})
     conn.execute(statements(_SQL)["remove_matches"], {"matches": matches})
     return Purged(0, len(matches), len(digests), tuple(detail for _, state, detail in copies if state == "sent"))
@@ -72,8 +74,8 @@ def remember_forgotten(conn: psycopg.Connection, platform: str, mark: str, *, no
     conn.execute(statements(_SQL)["remember_forgotten"], {"platform": platform, "mark": mark, "now": now})
 
 
-def forgotten_mark(platform_id: str) -> str:
-    """Under which a forgotten post is known, without keeping its id."""
+def mark(platform_id: str) -> str:
+    """Under which a post is known without its id: of those that are forgotten, and of what was charged."""
     return hashlib.sha256(platform_id.encode()).hexdigest()[:32]
 
 
@@ -87,6 +89,11 @@ def forgotten(conn: psycopg.Connection, platform: str, marks: Sequence[str]) -> 
 def unclustered(conn: psycopg.Connection, ids: Sequence[int]) -> list[tuple[int, str]]:
     """Id and text of posts that belong to no cluster yet, in the order of their ids."""
     return conn.execute(statements(_SQL)["unclustered"], {"ids": list(ids)}).fetchall()
+
+
+def lock_clusters(conn: psycopg.Connection) -> None:
+    """No other worker makes clusters until the transaction ends."""
+    conn.execute(statements(_SQL)["lock_clusters"], {"lock": _CLUSTER_LOCK})
 
 
 def cluster_heads(conn: psycopg.Connection, bands: Sequence[int]) -> list[tuple[int, str]]:
@@ -117,8 +124,19 @@ def checked(conn: psycopg.Connection, ids: Sequence[int], *, now: datetime) -> N
     conn.execute(statements(_SQL)["checked"], {"ids": list(ids), "now": now})
 
 
-def expired(conn: psycopg.Connection, connector: str, *, before: datetime, limit: int) -> list[int]:
-    return _ids(conn, "expired", {"connector": connector, "before": before, "limit": limit})
+def keep_for(conn: psycopg.Connection, connector: str, days: int | None) -> None:
+    """Note for how long the connector's posts may be kept (None: no limit)."""
+    conn.execute(statements(_SQL)["keep_for"], {"connector": connector, "keep_days": days})
+
+
+def expired(conn: psycopg.Connection, *, now: datetime, limit: int) -> list[int]:
+    """Posts of all connectors, also of those that are set up no longer, that may be kept no longer."""
+    return _ids(conn, "expired", {"now": now, "limit": limit})
+
+
+def overdue(conn: psycopg.Connection, connector: str, *, before: datetime) -> int:
+    """How many posts were last known to be there before a moment."""
+    return _ids(conn, "overdue", {"connector": connector, "before": before})[0]
 
 
 def _ids(conn: psycopg.Connection, name: str, values: dict[str, object]) -> list[int]:

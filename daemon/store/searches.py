@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from connectors.protocol import CompiledQuery, Page, Window
 from daemon.store.outcomes import name_of
-from daemon.store.posts import forgotten, forgotten_mark
+from daemon.store.posts import forgotten, mark
 from daemon.store.statements import statements
 from domain.ids import FactCheckId, PostId, WatchId
 from domain.match import Match, MatchReason
@@ -93,12 +93,10 @@ def _allowed(conn: psycopg.Connection, found: Sequence[Post]) -> list[Post]:
     """The posts less those that, or whose authors, asked to be forgotten."""
     marks: dict[str, set[str]] = defaultdict(set)
     for post in found:
-        marks[post.platform] |= {forgotten_mark(post.platform_id), post.author or ""}
-    unwanted = {(platform, mark) for platform in marks for mark in forgotten(conn, platform, sorted(marks[platform]))}
+        marks[post.platform] |= {mark(post.platform_id), post.author or ""}
+    unwanted = {(platform, one) for platform in marks for one in forgotten(conn, platform, sorted(marks[platform]))}
     return [
-        post
-        for post in found
-        if not {(post.platform, forgotten_mark(post.platform_id)), (post.platform, post.author)} & unwanted
+        post for post in found if not {(post.platform, mark(post.platform_id)), (post.platform, post.author)} & unwanted
     ]
 
 
@@ -173,6 +171,15 @@ def fresh_matches(conn: psycopg.Connection, watch: WatchId, fact_check: FactChec
     row = conn.execute(statements(_SQL)["fresh_matches"], values).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def past_yield(conn: psycopg.Connection, connector: str, syntax: str) -> int | None:
+    """Posts that searches with these words brought there on average, or any searches; None: there were none yet."""
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        found: int | None = cursor.execute(
+            statements(_SQL)["past_yield"], {"connector": connector, "syntax": syntax}
+        ).fetchone()
+    return found
 
 
 def failures(conn: psycopg.Connection, *, since: datetime, until: datetime) -> list[dict[str, Any]]:

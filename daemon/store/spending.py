@@ -13,8 +13,8 @@ import psycopg
 from psycopg.rows import dict_row, namedtuple_row
 
 from connectors.protocol import Connector, Limits, Prices
+from daemon.store.posts import mark
 from daemon.store.statements import statements
-from domain.ids import PostId
 from domain.outcome import BudgetUsedUp
 
 _SQL = "spending"
@@ -42,6 +42,8 @@ def reserve(
     """Room for the next page: a whole one, or what is left if that is no less than the smallest page."""
     posts, used_up = limits.page_size, None
     wanted = Reservation(connector, watch, now, 0, 0)
+    if not posts and not prices.request:
+        return wanted  # a free request needs no room
     # All rows are locked in one order before any is looked at, so that two workers never wait for each other.
     spent = {place: _lock(conn, key) for place, key in _rows(wanted).items()}
     for scope, period, unit, cap in conn.execute(statements(_SQL)["caps"], {"connector": connector}).fetchall():
@@ -58,10 +60,13 @@ def reserve(
     return reservation
 
 
-def settle(conn: psycopg.Connection, reservation: Reservation, posts: Sequence[PostId], prices: Prices) -> int:
-    """Replace what was reserved by what the page cost, in micro-dollars; part of the transaction that stores it."""
+def settle(conn: psycopg.Connection, reservation: Reservation, returned: Sequence[str], prices: Prices) -> int:
+    """Replace what was reserved by what the page cost, in micro-dollars; part of the transaction that stores it.
+
+    `returned` are the platform's ids of all posts that came, also of those that are not kept.
+    """
     day = _starts("day", reservation.at)
-    values = [{"connector": reservation.connector, "day": day, "post_id": post} for post in sorted(set(posts))]
+    values = [{"connector": reservation.connector, "day": day, "mark": one} for one in sorted(set(map(mark, returned)))]
     charged = sum(conn.execute(statements(_SQL)["charge_post"], value).fetchone() is not None for value in values)
     cost = prices.request + charged * prices.post
     _add(conn, reservation, charged - reservation.posts, cost - reservation.micro_dollars)

@@ -13,6 +13,7 @@ from domain.fact_check import Claim
 from domain.ids import FactCheckId, WatchId
 
 _SQL = "watches"
+_MOST_ATTEMPTS = 6  # of a run, before the watch goes on to its next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,22 @@ class DueWatch:
     language: str
 
     @property
+    def is_last_attempt(self) -> bool:
+        """Whether what fails now waits for the next run."""
+        return self.failures >= _MOST_ATTEMPTS
+
+    @property
     def as_claim(self) -> Claim:
         return Claim(self.fact_check_id, self.claim, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a connector has come: everything before `searched_to` has been searched (None: nothing yet), and the
+    window that ends at `open_until` is being searched (None: none is)."""
+
+    searched_to: datetime | None = None
+    open_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +124,20 @@ def failures(conn: psycopg.Connection, watch: int) -> int:
     return _scalar(conn, "failures", {"id": watch}) or 0
 
 
-def searched_to(conn: psycopg.Connection, watch: WatchId, connector: str) -> datetime | None:
-    """Everything before this moment has been searched there; None: nothing yet."""
-    with conn.cursor(row_factory=scalar_row) as cursor:
-        found: datetime | None = cursor.execute(
-            statements(_SQL)["searched_to"], {"id": watch, "connector": connector}
-        ).fetchone()
-        return found
+def progress(conn: psycopg.Connection, watch: WatchId, connector: str) -> Progress:
+    with conn.cursor(row_factory=class_row(Progress)) as cursor:
+        found = cursor.execute(statements(_SQL)["progress"], {"id": watch, "connector": connector}).fetchone()
+    return found or Progress()
+
+
+def open_window(conn: psycopg.Connection, watch: WatchId, connector: str, until: datetime) -> None:
+    """Note that the window up to a moment is being searched: it is gone on with before any other."""
+    conn.execute(statements(_SQL)["open_window"], {"id": watch, "connector": connector, "until": until})
+
+
+def give_up(conn: psycopg.Connection, watch: WatchId, connector: str) -> None:
+    """The next run begins anew where the open window began."""
+    conn.execute(statements(_SQL)["give_up"], {"id": watch, "connector": connector})
 
 
 def advance(conn: psycopg.Connection, watch: WatchId, connector: str, moment: datetime) -> None:

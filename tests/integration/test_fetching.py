@@ -1,17 +1,19 @@
 """Who may ask a platform, and when: caps, pauses that a platform asked for, and a breaker."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from connectors.protocol import CompiledQuery, Page, Prices, SearchFailed, Window
+from connectors.protocol import CompiledQuery, Estimate, Limits, Page, Prices, SearchFailed, Window
 from connectors.simulated.connector import SimulatedConnector
 from connectors.simulated.posts_file import PostsFile
 from daemon.demo.day import DemoClock
-from daemon.fetching import fetch_page
+from daemon.estimating import estimates
+from daemon.fetching import count_posts, fetch_page, read_page
 from daemon.service import Service
-from daemon.store import spending
+from daemon.store import connector_states, searches, spending
 from daemon.store.outcomes import Failure
 from domain.ids import WatchId
 from domain.outcome import BudgetUsedUp, NotPermitted, RateLimited, Unavailable
@@ -22,6 +24,7 @@ from tests.integration.conftest import NOW, MakeService
 
 WEEK = Window(NOW - timedelta(days=7), NOW)
 DOWN = Unavailable("the server answered 503")
+QUERY = all_words_query(("water",), policy="test")
 
 
 class Platform(SimulatedConnector):
@@ -33,12 +36,22 @@ class Platform(SimulatedConnector):
         self.prices = Prices(post=5_000)
         self.failure: Failure | None = None
         self.asked = 0
+        self.most: list[int | None] = []
+        self.left_out: tuple[str, ...] = ()
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
         self.asked += 1
+        self.most.append(most)
         if self.failure:
             raise SearchFailed(self.failure)
-        return super().search(compiled, window, cursor, most=most)
+        page = super().search(compiled, window, cursor, most=most)
+        return replace(page, billed=("1", *self.left_out)) if self.left_out else page
+
+    def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
+        self.asked += 1
+        if self.failure:
+            raise SearchFailed(self.failure)
+        return Estimate(None, None)
 
 
 @pytest.fixture
@@ -52,9 +65,9 @@ def platform() -> Platform:
 
 
 def ask(service: Service, platform: Platform) -> Page | Failure:
-    (compiled,) = platform.compile(all_words_query(("water",), policy="test"))
+    (compiled,) = platform.compile(QUERY)
     try:
-        return fetch_page(service, platform, WatchId(1), compiled, WEEK, None).page
+        return fetch_page(service, platform, WatchId(1), compiled, WEEK, None, most=100).page
     except SearchFailed as exc:
         return exc.outcome
 
@@ -136,5 +149,95 @@ def test_one_claims_cap_leaves_the_connector_to_the_others(
         spending.set_cap(conn, "feed", "claim", "day", "posts", 100)
     assert isinstance(ask(service, platform), Page)  # a page is reserved, and stays so until it is stored
     assert isinstance(ask(service, platform), BudgetUsedUp)
-    (compiled,) = platform.compile(all_words_query(("water",), policy="test"))
-    assert fetch_page(service, platform, WatchId(2), compiled, WEEK, None).page.posts
+    (compiled,) = platform.compile(QUERY)
+    assert fetch_page(service, platform, WatchId(2), compiled, WEEK, None, most=100).page.posts
+
+
+@pytest.mark.parametrize(("most", "asked"), [(7, 10), (40, 40), (500, 100)])
+def test_a_page_is_no_larger_than_what_is_still_to_be_read(
+    service: Service, platform: Platform, most: int, asked: int
+) -> None:
+    platform.limits = Limits(100, smallest_page=10)
+    (compiled,) = platform.compile(QUERY)
+    reservation = fetch_page(service, platform, WatchId(1), compiled, WEEK, None, most=most).reservation
+    assert platform.most == [asked]
+    assert reservation.posts == asked
+
+
+def spent(service: Service, connector: str = "feed") -> tuple[int, int]:
+    """Posts and micro-dollars of this day."""
+    with service.database.connection() as conn:
+        row = conn.execute(
+            "SELECT posts, micro_dollars FROM spending WHERE connector = %s AND watch_id = 0 AND period = 'day'",
+            [connector],
+        ).fetchone()
+    return (row[0], row[1]) if row else (0, 0)
+
+
+def test_a_page_asked_for_by_hand_is_paid_for_with_all_that_came(service: Service, platform: Platform) -> None:
+    platform.left_out = ("unread:1", "unread:2")
+    (compiled,) = platform.compile(QUERY)
+    assert len(read_page(service, platform, compiled, WEEK).posts) == 1
+    assert spent(service) == (3, 15_000)
+
+
+def test_a_count_that_failed_costs_nothing_and_one_that_came_stays_paid(service: Service, platform: Platform) -> None:
+    platform.prices = Prices(estimate=5_000)
+    (compiled,) = platform.compile(QUERY)
+    platform.failure = DOWN
+    with pytest.raises(SearchFailed):
+        count_posts(service, platform, compiled, WEEK)
+    assert spent(service) == (0, 0)
+    platform.failure = None
+    count_posts(service, platform, compiled, WEEK)
+    assert spent(service) == (0, 5_000)
+
+
+def test_a_count_heeds_the_pause_that_a_search_has_met(service: Service, platform: Platform) -> None:
+    platform.failure = RateLimited(NOW + timedelta(minutes=14))
+    ask(service, platform)
+    (compiled,) = platform.compile(QUERY)
+    with pytest.raises(SearchFailed, match="rate limited"):
+        count_posts(service, platform, compiled, WEEK)
+    assert platform.asked == 1
+
+
+def test_where_a_platform_does_not_count_past_searches_stand_for_it(service: Service, platform: Platform) -> None:
+    def found() -> list[tuple[int | None, str]]:
+        return [(row.posts, row.note) for row in estimates(service, platform, [QUERY], WEEK)]
+
+    assert found() == [(None, "")]
+    with service.database.connection() as conn:
+        fact_check = conn.execute("INSERT INTO fact_checks (claim) VALUES ('c') RETURNING id").fetchone()
+        assert fact_check is not None
+        watch = conn.execute(
+            "INSERT INTO watches (fact_check_id, next_due, interval_s, why) VALUES (%s, now(), 60, '') RETURNING id",
+            fact_check,
+        ).fetchone()
+        assert watch is not None
+        query = searches.record_query(conn, WatchId(watch[0]), "feed", QUERY)
+        for syntax, posts in [("other words", 10), ("water", 3), ("water", 4)]:
+            conn.execute(
+                "INSERT INTO searches (query_id, syntax, since, until, outcome, posts)"
+                " VALUES (%s, %s, now(), now() + make_interval(secs => %s), 'found', %s)", [query, syntax, posts, posts]
+            )  # fmt: skip
+    assert found() == [(4, "what past searches brought")]
+
+
+def test_a_failure_that_becomes_known_late_shortens_no_pause(service: Service) -> None:
+    with service.database.connection() as conn:
+        for hours in (3, 1):
+            until = NOW + timedelta(hours=hours)
+            connector_states.failed(conn, "feed", RateLimited(until), closed_until=until, now=NOW)
+        state = connector_states.state(conn, "feed")
+    assert state is not None
+    assert state.closed_until == NOW + timedelta(hours=3)
+
+
+def test_an_answer_to_an_earlier_request_ends_no_later_pause(service: Service) -> None:
+    with service.database.connection() as conn:
+        connector_states.failed(conn, "feed", DOWN, closed_until=NOW + timedelta(hours=1), now=NOW)
+        connector_states.works(conn, "feed", asked_at=NOW - timedelta(seconds=3))
+        assert connector_states.state(conn, "feed")
+        connector_states.works(conn, "feed", asked_at=NOW)
+        assert connector_states.state(conn, "feed") is None

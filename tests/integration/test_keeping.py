@@ -1,16 +1,18 @@
 """What must go goes: deleted posts, posts kept long enough, and whatever someone asks to be forgotten."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from connectors.protocol import Policy, SearchFailed
+from connectors.protocol import Page, Policy, SearchFailed, Window
 from connectors.records import pseudonym
 from connectors.simulated.connector import SimulatedConnector
 from connectors.simulated.posts_file import PostsFile
-from daemon import keeping, pipeline
+from daemon import fetching, keeping, pipeline
 from daemon.delivery import FolderPostman
 from daemon.demo.day import DemoClock
 from daemon.importing import import_file
@@ -18,10 +20,12 @@ from daemon.intake.reader import ReadOptions
 from daemon.jobs import Jobs
 from daemon.preparation import prepare
 from daemon.service import Service
+from daemon.store import searches
 from daemon.store.posts import Purged
 from daemon.wiring import pseudonym_key
 from domain.outcome import Unavailable
-from domain.post import Post
+from domain.post import Post, Reach
+from domain.query import all_words_query
 from models.retrieval.boolean import BooleanIndex
 from tests.integration.conftest import NOW, MakeService
 from tests.integration.test_pipeline import FACT_CHECKS, POSTS, count, mails, subscribe
@@ -102,8 +106,10 @@ def test_a_post_that_the_platform_deleted_is_purged_within_its_hours(service: Se
     assert stored(service, TEXT)
     platform.vanished = {"p1"}
     advance(service, timedelta(hours=18, minutes=1))
+    assert any(TEXT in letter for letter in mails(service))
     run(jobs)
     assert stored(service, TEXT) == []
+    assert not any(TEXT in letter for letter in mails(service)), "copies of mails go with the post"
     with service.database.connection() as conn:
         assert conn.execute("SELECT platform_id FROM posts WHERE gone_at IS NOT NULL").fetchall() == [("p1",)]
     assert any("p1" in ids for ids in platform.asked)
@@ -124,8 +130,76 @@ def test_a_recheck_that_fails_deletes_nothing_and_is_tried_again(service: Servic
     advance(service, timedelta(hours=20))
     assert keeping.keep_house(service) == Purged()
     platform.broken = False
+    with service.database.connection() as conn:
+        assert not keeping.is_due(service, conn), "not at each tick"
+    assert keeping.keep_house(service) == Purged()
+    assert platform.asked == []
+    advance(service, timedelta(minutes=5))
     keeping.keep_house(service)
     assert platform.asked
+
+
+def test_a_recheck_that_fails_keeps_back_no_search(service: Service) -> None:
+    platform = Platform(posts(service))
+    live(service, platform)
+    platform.broken = True
+    advance(service, timedelta(hours=20))
+    keeping.keep_house(service)
+    (compiled,) = platform.compile(all_words_query(("fluoride",), policy="test"))
+    assert fetching.read_page(service, platform, compiled, Window(NOW - timedelta(days=3), NOW)).posts
+
+
+def test_a_removed_post_that_is_seen_again_stays_empty(service: Service) -> None:
+    platform = Platform(posts(service))
+    live(service, platform)
+    with service.database.connection() as conn:
+        keeping.purge_gone(conn, "feed", ["p1"], now=NOW)
+    everything = Page(tuple(replace(post, reach=Reach(likes=7)) for post in platform._posts.values()))
+    with service.database.connection() as conn:
+        search = conn.execute("SELECT max(id) FROM searches").fetchone()
+        assert search is not None
+        searches.save_page(conn, search[0], everything, connector="feed", now=NOW)
+        row = conn.execute("SELECT text, author, likes, language FROM posts WHERE platform_id = 'p1'").fetchone()
+        assert row == ("", None, None, "und")
+        assert conn.execute("SELECT count(*) FROM posts WHERE likes = 7").fetchone() == (len(POSTS) - 1,)
+        bands = "SELECT count(*) FROM cluster_bands b JOIN posts p ON p.id = b.post_id WHERE p.platform_id = 'p1'"
+        assert conn.execute(bands).fetchone() == (0,)
+
+
+def test_rules_hold_also_once_the_connector_is_set_up_no_longer(service: Service) -> None:
+    live(service, Platform(posts(service), keep_days=3))
+    service.connectors = {}
+    advance(service, timedelta(days=4))
+    with service.database.connection() as conn:
+        assert keeping.is_due(service, conn)
+    assert keeping.keep_house(service).posts > 0
+    assert stored(service, TEXT) == []
+
+
+def test_a_mail_that_only_some_have_got_is_not_sent_to_the_others_nor_made_again(service: Service) -> None:
+    platform = Platform(posts(service))
+    live(service, platform)
+    with service.database.connection() as conn:
+        conn.execute("UPDATE outbox SET state = 'pending' WHERE recipient = 'a@desk.example'")
+        keeping.purge_gone(conn, "feed", ["p1"], now=NOW)
+    run(Jobs(service, FolderPostman(service.settings.home / "outbox")))
+    with service.database.connection() as conn:
+        states = conn.execute("SELECT recipient, state FROM outbox ORDER BY 1").fetchall()
+        assert conn.execute("SELECT count(*) FROM digests").fetchone() == (1,)
+    assert states == [("a@desk.example", "failed"), ("b@desk.example", "sent")]
+
+
+def test_a_mail_that_waits_for_all_is_made_anew_without_the_post(service: Service) -> None:
+    platform = Platform(posts(service))
+    live(service, platform)
+    with service.database.connection() as conn:
+        conn.execute("UPDATE outbox SET state = 'pending'")
+        keeping.purge_gone(conn, "feed", ["p1"], now=NOW)
+        assert conn.execute("SELECT count(*) FROM digests").fetchone() == (0,)
+        conn.execute("UPDATE subscriptions SET next_due = %s", [NOW])
+    run(Jobs(service, FolderPostman(service.settings.home / "outbox")))
+    letters = mails(service)
+    assert letters and not any(TEXT in letter for letter in letters)
 
 
 def test_posts_that_were_kept_long_enough_go(service: Service) -> None:
@@ -191,3 +265,18 @@ def test_a_thousand_copies_are_one_cluster_edits_stay_in_and_another_claim_stays
         unclustered = conn.execute("SELECT platform_id FROM posts WHERE cluster IS NULL ORDER BY 1").fetchall()
     assert sizes == [(1001,), (1,)]
     assert unclustered == [("emoji",), ("empty",)]
+
+
+def test_two_workers_that_see_copies_for_the_first_time_make_one_cluster(make_service: MakeService) -> None:
+    services = [make_service() for _ in range(2)]
+    with services[0].database.connection() as conn:
+        for number in range(600):
+            conn.execute(
+                "INSERT INTO posts (platform, platform_id, text, created_at, fetched_at) VALUES ('x', %s, %s, %s, %s)",
+                [f"{number:03}", TEXT, NOW, NOW],
+            )
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda service: pipeline.match_posts(service, None), services))
+    assert sum(done) == 600, "each post once"
+    with services[0].database.connection() as conn:
+        assert conn.execute("SELECT count(DISTINCT cluster), count(cluster) FROM posts").fetchone() == (1, 600)

@@ -2,7 +2,7 @@
 
 import email
 import json
-from datetime import time, timedelta
+from datetime import datetime, time, timedelta
 from email import policy
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from connectors.protocol import CompiledQuery, Page, SearchFailed, Window
 from connectors.simulated.connector import SimulatedConnector
-from connectors.simulated.posts_file import read_posts
+from connectors.simulated.posts_file import PostsFile, read_posts
 from daemon import pipeline
 from daemon.delivery import FolderPostman
 from daemon.demo.day import DemoClock
@@ -20,9 +20,10 @@ from daemon.intake.reader import ReadOptions
 from daemon.jobs import Jobs
 from daemon.preparation import prepare
 from daemon.service import Service
-from daemon.store import fact_checks, mailing
+from daemon.store import fact_checks, mailing, spending
 from daemon.store.overview import overview
 from domain.outcome import Unavailable
+from domain.post import Post
 from models.retrieval.boolean import BooleanIndex
 from tests.integration.conftest import NOW, MakeService
 
@@ -284,3 +285,62 @@ def test_the_stored_vectors_find_the_fact_check_nearest_to_a_text(service: Servi
         found = fact_checks.nearest(conn, vector, 2)
     assert found[0][0] == "plainfacts.example/checks/fluoride-lindmouth"
     assert found[0][1] > found[1][1]
+
+
+class Paged(SimulatedConnector):
+    """Two posts a page; remembers what it was asked, and fails when it is told to."""
+
+    def __init__(self, posts: int) -> None:
+        made = [
+            Post(
+                "x",
+                f"{n:02}",
+                f"Lindmouth has banned fluoride in tap water, they say {n}",
+                NOW - timedelta(hours=n + 1),
+            )
+            for n in range(posts)
+        ]
+        super().__init__("feed", BooleanIndex(), PostsFile(tuple(made), ()), page_size=2)
+        self.asked: list[tuple[str, datetime, str | None]] = []
+        self.failing: str | None = None  # from this cursor on
+
+    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
+        if self.failing is not None and cursor and cursor >= self.failing:
+            raise SearchFailed(Unavailable("the cursor is refused"))
+        self.asked.append((compiled.syntax, window.until, cursor))
+        return super().search(compiled, window, cursor, most=most)
+
+
+@pytest.fixture
+def paged(make_service: MakeService, checks_file: Path) -> tuple[Service, Paged]:
+    service, platform = make_service(), Paged(9)
+    import_file(service, checks_file, ReadOptions())
+    prepare(service)
+    service.connectors = {"feed": platform}
+    with service.database.connection() as conn:
+        conn.execute("DELETE FROM watches WHERE id <> 1")
+    return service, platform
+
+
+def test_a_run_that_ran_out_of_budget_goes_on_where_it_stopped_and_pays_for_no_page_twice(
+    paged: tuple[Service, Paged],
+) -> None:
+    service, platform = paged
+    with service.database.connection() as conn:
+        spending.set_cap(conn, "feed", "connector", "day", "posts", 4)
+    for _ in range(5):
+        run_until_idle(service)
+        advance(service, timedelta(days=1))
+    first = [ask for ask in platform.asked if ask[1] == NOW]
+    assert len(first) == len(set(first)) > 2, "each page of the first window once"
+    assert [ask[1] for ask in platform.asked] == sorted(ask[1] for ask in platform.asked), "the oldest window first"
+    assert count(service, "posts") == 9
+
+
+def test_a_cursor_that_is_refused_for_good_does_not_hold_up_later_posts(paged: tuple[Service, Paged]) -> None:
+    service, platform = paged
+    platform.failing = "4"
+    for _ in range(30):
+        run_until_idle(service)
+        advance(service, timedelta(days=1))
+    assert max(ask[1] for ask in platform.asked) > NOW + timedelta(days=14)

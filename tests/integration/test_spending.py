@@ -11,7 +11,6 @@ import pytest
 from connectors.protocol import Limits, Prices
 from daemon.store import spending
 from daemon.store.spending import Reservation
-from domain.ids import PostId
 from domain.outcome import BudgetUsedUp
 from tests.integration.conftest import NOW
 
@@ -35,14 +34,6 @@ def granted(conn: psycopg.Connection, watch: int = 7) -> int:
     reservation = reserve(conn, watch)
     assert isinstance(reservation, Reservation)
     return reservation.posts
-
-
-def insert_posts(conn: psycopg.Connection, number: int) -> list[PostId]:
-    rows = conn.execute(
-        "INSERT INTO posts (platform, platform_id, text, created_at, fetched_at)"
-        " SELECT 'x', n::text, 't', now(), now() FROM generate_series(1, %s) n RETURNING id", [number]
-    ).fetchall()  # fmt: skip
-    return [PostId(row[0]) for row in rows]
 
 
 def race(dsn: str, connector: str, worker: int) -> int:
@@ -113,7 +104,7 @@ def test_of_several_caps_that_are_used_up_the_last_to_end_is_named(dsn: str) -> 
 
 def test_a_page_costs_what_it_brought_and_a_post_once_a_utc_day(dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
-        posts = insert_posts(conn, 12)
+        posts = [f"post {number}" for number in range(12)]
         first, second = reserve(conn), reserve(conn)
         assert isinstance(first, Reservation) and isinstance(second, Reservation)
         assert spending.settle(conn, first, posts[:10], PRICES) == 50_000
@@ -167,7 +158,7 @@ def test_what_was_charged_on_days_that_are_over_is_forgotten(dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
         first = reserve(conn)
         assert isinstance(first, Reservation)
-        spending.settle(conn, first, insert_posts(conn, 3), PRICES)
+        spending.settle(conn, first, ["1", "2", "3"], PRICES)
         for days, left in [(1, 3), (2, 0)]:
             spending.forget_charges(conn, now=NOW + timedelta(days=days))
             assert conn.execute("SELECT count(*) FROM charged_posts").fetchone() == (left,)
@@ -179,3 +170,12 @@ def test_a_price_for_the_request_itself_is_reserved_as_well(dsn: str) -> None:
         dear = replace(PRICES, post=0, request=6_000)
         assert isinstance(spending.reserve(conn, "x", 1, LIMITS, dear, now=NOW), Reservation)
         assert isinstance(spending.reserve(conn, "x", 1, LIMITS, dear, now=NOW), BudgetUsedUp)
+
+
+def test_a_free_request_needs_no_room_also_where_nothing_is_left(dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        assert granted(conn) == 100
+        spending.set_cap(conn, "x", "connector", "day", "posts", 10)
+        free = spending.reserve(conn, "x", 1, Limits(0, 0), Prices(), now=NOW)
+        assert isinstance(free, Reservation)
+        assert spent(conn, "x")[0, "day"] == (100, 500_000)

@@ -1,8 +1,11 @@
 -- name: purge
 -- Nothing of a removed post stays but its id, so that it is not taken for a new one when it is seen again.
 UPDATE posts SET text = '', url = NULL, links = '{}', author = NULL, embedding = NULL, cluster = NULL, likes = NULL,
-       reposts = NULL, replies = NULL, views = NULL, gone_at = %(now)s
+       reposts = NULL, replies = NULL, views = NULL, language = 'und', gone_at = %(now)s
 WHERE id = ANY(%(ids)s) AND gone_at IS NULL RETURNING id;
+
+-- name: purge_bands
+DELETE FROM cluster_bands WHERE post_id = ANY(%(ids)s);
 
 -- name: ids_at
 SELECT id FROM posts WHERE connector = %(connector)s AND platform_id = ANY(%(platform_ids)s) AND gone_at IS NULL;
@@ -21,15 +24,19 @@ SELECT id FROM matches WHERE post_id = ANY(%(ids)s);
 SELECT d.id, o.state, o.detail FROM digests d JOIN outbox o ON o.digest_id = d.id
 WHERE d.id IN (SELECT dm.digest_id FROM digest_matches dm WHERE dm.match_id = ANY(%(matches)s)) ORDER BY o.id;
 
--- name: empty_sent
--- A mail that is out cannot be called back; its stored copy can be emptied.
-UPDATE digests SET message = '' WHERE id = ANY(%(digests)s)
-  AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digests.id AND o.state IN ('pending', 'sending'));
-
 -- name: drop_unsent
--- A mail that waits is made anew, without the post.
+-- A digest that waits for all its recipients is made anew, without the post.
 DELETE FROM digests WHERE id = ANY(%(digests)s)
-  AND EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digests.id AND o.state IN ('pending', 'sending'));
+  AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.digest_id = digests.id AND o.state <> 'pending');
+
+-- name: empty_sent
+-- A mail that is out cannot be called back, nor be mailed again in another form; its stored copy can be emptied.
+UPDATE digests SET message = '' WHERE id = ANY(%(digests)s);
+
+-- name: call_off
+-- Who waits for a mail that others have got: there is nothing left to send.
+UPDATE outbox SET state = 'failed', detail = 'a post in it had to go before this mail was sent', updated_at = now()
+WHERE digest_id = ANY(%(digests)s) AND state = 'pending';
 
 -- name: remove_matches
 DELETE FROM matches WHERE id = ANY(%(matches)s);
@@ -45,15 +52,30 @@ WHERE connector = %(connector)s AND gone_at IS NULL AND checked_at < %(before)s 
 -- name: checked
 UPDATE posts SET checked_at = %(now)s WHERE id = ANY(%(ids)s);
 
+-- name: keep_for
+-- For how long a connector's posts may be kept, also once it is set up no longer.
+INSERT INTO retention (connector, keep_days) VALUES (%(connector)s, %(keep_days)s)
+ON CONFLICT (connector) DO UPDATE SET keep_days = excluded.keep_days
+WHERE retention.keep_days IS DISTINCT FROM excluded.keep_days;
+
 -- name: expired
--- Posts that a connector's policy no longer allows to keep.
-SELECT id FROM posts WHERE connector = %(connector)s AND gone_at IS NULL AND fetched_at < %(before)s LIMIT %(limit)s;
+-- Posts that may not be kept any longer.
+SELECT p.id FROM retention r JOIN posts p ON p.connector = r.connector
+WHERE p.gone_at IS NULL AND p.fetched_at < %(now)s - make_interval(days => r.keep_days) LIMIT %(limit)s;
+
+-- name: overdue
+-- How many posts of each connector have not been asked for again since a moment, in spite of its rules.
+SELECT count(*) FROM posts WHERE connector = %(connector)s AND gone_at IS NULL AND checked_at < %(before)s;
 
 -- name: remember_forgotten
 INSERT INTO forgotten (platform, mark, created_at) VALUES (%(platform)s, %(mark)s, %(now)s) ON CONFLICT DO NOTHING;
 
 -- name: forgotten
 SELECT mark FROM forgotten WHERE platform = %(platform)s AND mark = ANY(%(marks)s);
+
+-- name: lock_clusters
+-- One worker at a time, until its transaction ends: two that see the same text for the first time would make two clusters.
+SELECT pg_advisory_xact_lock(%(lock)s);
 
 -- name: heads
 -- First posts of the clusters that share a band with a text, oldest first.

@@ -39,25 +39,29 @@ LEFT JOIN matches m ON m.post_id = sp.post_id AND m.fact_check_id = %(fact_check
 WHERE sp.search_id = ANY(%(searches)s);
 
 -- name: save_post
--- A post seen again brings its reach up to date; its text stays as it was first read.
+-- A post seen again brings its reach up to date; its text stays as it was first read. One that was removed stays empty.
 INSERT INTO posts (platform, platform_id, author, text, url, links, language, likes, reposts, replies, views,
                    created_at, fetched_at, connector, checked_at)
 VALUES (%(platform)s, %(platform_id)s, %(author)s, %(text)s, %(url)s, %(links)s, %(language)s, %(likes)s, %(reposts)s,
         %(replies)s, %(views)s, %(created_at)s, %(now)s, %(connector)s, %(now)s)
 ON CONFLICT (platform, platform_id) DO UPDATE SET
-    author = excluded.author, checked_at = excluded.checked_at,
-    likes = COALESCE(excluded.likes, posts.likes), reposts = COALESCE(excluded.reposts, posts.reposts),
-    replies = COALESCE(excluded.replies, posts.replies), views = COALESCE(excluded.views, posts.views)
+    checked_at = excluded.checked_at,
+    author = CASE WHEN posts.gone_at IS NULL THEN excluded.author END,
+    likes = CASE WHEN posts.gone_at IS NULL THEN COALESCE(excluded.likes, posts.likes) END,
+    reposts = CASE WHEN posts.gone_at IS NULL THEN COALESCE(excluded.reposts, posts.reposts) END,
+    replies = CASE WHEN posts.gone_at IS NULL THEN COALESCE(excluded.replies, posts.replies) END,
+    views = CASE WHEN posts.gone_at IS NULL THEN COALESCE(excluded.views, posts.views) END
 RETURNING id;
 
 -- name: link_post
 INSERT INTO search_posts (search_id, post_id) VALUES (%(search_id)s, %(post_id)s) ON CONFLICT DO NOTHING;
 
 -- name: unmatched
--- Posts not yet compared with the fact-checks: those named, or the oldest.
+-- Posts not yet compared with the fact-checks: those named, or any; locked in the order in which pages are stored, so
+-- that two workers never wait for each other, and the second one passes over what the first has done.
 SELECT id, text, links FROM posts
 WHERE matched_at IS NULL AND gone_at IS NULL AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s))
-ORDER BY id LIMIT %(limit)s;
+ORDER BY platform, platform_id LIMIT %(limit)s FOR UPDATE;
 
 -- name: insert_match
 INSERT INTO matches (post_id, fact_check_id, confidence, reason, stance, evidence, scores, model, created_at)
@@ -86,6 +90,13 @@ SELECT q.connector, s.outcome, CASE WHEN s.outcome = 'found' THEN s.incomplete E
 FROM searches s JOIN queries q ON q.id = s.query_id
 WHERE (s.outcome <> 'found' OR s.incomplete <> '') AND s.finished_at > %(since)s AND s.finished_at <= %(until)s
 GROUP BY q.connector, s.outcome, 3 ORDER BY q.connector, first;
+
+-- name: past_yield
+-- Posts that past searches of a connector brought on average: those with the same words, else its last thousand.
+SELECT ceil(COALESCE(avg(r.posts) FILTER (WHERE r.syntax = %(syntax)s), avg(r.posts)))::int
+FROM (SELECT s.posts, s.syntax FROM searches s JOIN queries q ON q.id = s.query_id
+      WHERE q.connector = %(connector)s AND s.outcome = 'found'
+      ORDER BY s.syntax = %(syntax)s DESC, s.id DESC LIMIT 1000) r;
 
 -- name: counts
 SELECT (SELECT count(*) FROM queries) AS queries, (SELECT count(*) FROM searches) AS searches,

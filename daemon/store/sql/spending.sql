@@ -14,8 +14,8 @@ WHERE connector = %(connector)s AND watch_id = %(watch_id)s AND period = %(perio
 
 -- name: charge_post
 -- Whether a post is charged now: not again on the same UTC day.
-INSERT INTO charged_posts (connector, day, post_id) VALUES (%(connector)s, %(day)s, %(post_id)s)
-ON CONFLICT DO NOTHING RETURNING post_id;
+INSERT INTO charged_posts (connector, day, mark) VALUES (%(connector)s, %(day)s, %(mark)s)
+ON CONFLICT DO NOTHING RETURNING mark;
 
 -- name: forget_charges
 DELETE FROM charged_posts WHERE day < %(before)s;

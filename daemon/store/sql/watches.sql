@@ -78,13 +78,20 @@ UPDATE watches SET next_due = %(next_due)s, failures = failures + 1 WHERE id = %
 -- name: failures
 SELECT failures FROM watches WHERE id = %(id)s;
 
--- name: searched_to
-SELECT searched_to FROM watch_progress WHERE watch_id = %(id)s AND connector = %(connector)s;
+-- name: progress
+SELECT searched_to, open_until FROM watch_progress WHERE watch_id = %(id)s AND connector = %(connector)s;
+
+-- name: open_window
+INSERT INTO watch_progress (watch_id, connector, open_until) VALUES (%(id)s, %(connector)s, %(until)s)
+ON CONFLICT (watch_id, connector) DO UPDATE SET open_until = excluded.open_until;
+
+-- name: give_up
+UPDATE watch_progress SET open_until = NULL WHERE watch_id = %(id)s AND connector = %(connector)s;
 
 -- name: advance
 -- A connector has searched everything before a moment.
 INSERT INTO watch_progress (watch_id, connector, searched_to) VALUES (%(id)s, %(connector)s, %(searched_to)s)
-ON CONFLICT (watch_id, connector) DO UPDATE SET searched_to = excluded.searched_to;
+ON CONFLICT (watch_id, connector) DO UPDATE SET searched_to = excluded.searched_to, open_until = NULL;
 
 -- name: counts
 SELECT count(*) FILTER (WHERE state = 'active') AS active, count(*) FILTER (WHERE state = 'paused') AS paused,
