@@ -3,18 +3,20 @@
 import hashlib
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 import psycopg
 
 from daemon.schedule import next_local_time
 from daemon.service import Service
-from daemon.store import mailing, searches
+from daemon.store import digest_rows, mailing, searches
+from daemon.store.digest_rows import ClaimFacts, DayCount, FoundMatch, FruitfulQuery, QuietWatch, WorkDone
 from daemon.store.mailing import FrozenDigest, Subscription
+from daemon.store.searches import Trouble
 from domain.errors import BadInput
 from domain.fact_check import Verdict
 from domain.match import MatchReason, Stance
@@ -37,15 +39,15 @@ _STRICTEST_QUOTE = 140
 _LATE = timedelta(hours=1)
 _REPEATING = (Stance.SPREADING, Stance.UNJUDGED)
 
-Rows = list[dict[str, Any]]
+OfClaim = TypeVar("OfClaim", FoundMatch, DayCount, FruitfulQuery)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A digest that is not frozen yet, with its matches as rows of the store."""
+    """A digest that is not frozen yet, with its matches."""
 
     view: DigestView
-    found: Rows
+    found: Sequence[FoundMatch]
 
     @property
     def worth_sending(self) -> bool:
@@ -54,7 +56,7 @@ class Draft:
     @property
     def posts(self) -> int:
         """New posts, each once."""
-        return len({row["post_id"] for row in self.found})
+        return len({match.post_id for match in self.found})
 
 
 def make_digest(service: Service, subscription_id: int) -> None:
@@ -106,7 +108,7 @@ def _freeze(
         "period_to": frozen.period_to, "subject": frozen.subject, "message": frozen.message,
         "claims": frozen.claims, "posts": frozen.posts,
     }  # fmt: skip
-    mailing.insert_digest(conn, values, matches=[row["match_id"] for row in draft.found], mails=mails, now=now)
+    mailing.insert_digest(conn, values, matches=[match.match_id for match in draft.found], mails=mails, now=now)
 
 
 def _message_id(subscription: Subscription, recipient: str, sender: str) -> str:
@@ -120,57 +122,53 @@ def _attachments(draft: Draft) -> tuple[Attachment, ...]:
         return ()
     table = write_table(
         MatchRow(
-            claim=row["claim"], fact_check_url=row["fact_check_url"], post_url=row["url"], platform=row["platform"],
-            platform_id=row["platform_id"], created_at=row["created_at"], stance=Stance(row["stance"]),
-            confidence=row["confidence"], sentence=row["evidence"], query=row["found_by"] or "", reach=_reach(row),
+            claim=match.claim, fact_check_url=match.fact_check_url, post_url=match.url, platform=match.platform,
+            platform_id=match.platform_id, created_at=match.created_at, stance=Stance(match.stance),
+            confidence=match.confidence, sentence=match.evidence, query=match.found_by or "", reach=match.reach,
         )
-        for row in draft.found
+        for match in draft.found
     )  # fmt: skip
     return (Attachment(f"matches-{draft.view.date:%Y-%m-%d}.csv", table),)
 
 
 def _draft(conn: psycopg.Connection, service: Service, subscription: Subscription, now: datetime) -> Draft:
-    filters = {
-        "id": subscription.id, "verdicts": subscription.verdicts, "languages": subscription.languages,
-        "publishers": subscription.publishers, "min_confidence": subscription.min_confidence, "zone": subscription.zone,
-    }  # fmt: skip
-    found = [_quoted(row, service) for row in mailing.rows(conn, "new_matches", filters | {"until": now})]
+    found = [_quoted(match, service) for match in digest_rows.new_matches(conn, subscription, until=now)]
     since = min(_period_start(conn, subscription, found), now)
-    claims = _claims(conn, found, filters, since=since, now=now)
-    quiet = mailing.rows(conn, "quiet", filters | {"ids": sorted({row["fact_check_id"] for row in found})})
-    work = mailing.rows(conn, "work_done", {"since": since, "until": now})[0]
+    claims = _claims(conn, subscription, found, since=since, now=now)
+    quiet = digest_rows.quiet_watches(conn, subscription, besides={match.fact_check_id for match in found})
+    work = digest_rows.work_done(conn, since=since, until=now)
     failed = searches.failures(conn, since=since, until=now)
     view = DigestView(
         subscription=subscription.name, date=_local_day(now, subscription.zone), zone=subscription.zone,
         period_from=since, period_to=now, generated_at=now,
         totals=_totals(found, quiet, work, since=since), claims=claims,
         notices=(*_waiting(work), *_failures(failed, ZoneInfo(subscription.zone))),
-        quiet=tuple(QuietClaim(row["claim"], row["url"], row["created_at"]) for row in quiet[:_QUIET_SHOWN]),
+        quiet=tuple(QuietClaim(watch.claim, watch.url, watch.created_at) for watch in quiet[:_QUIET_SHOWN]),
         more_quiet=max(0, len(quiet) - _QUIET_SHOWN), late=now - subscription.next_due > _LATE,
     )  # fmt: skip
     return Draft(view, found)
 
 
-def _period_start(conn: psycopg.Connection, subscription: Subscription, found: Rows) -> datetime:
+def _period_start(conn: psycopg.Connection, subscription: Subscription, found: Sequence[FoundMatch]) -> datetime:
     """The end of the last digest; or earlier, where matches from before the subscription come with its first one."""
-    moments: list[datetime] = [row["matched_at"] for row in found]
+    moments = [match.matched_at for match in found]
     return min([mailing.last_period_end(conn, subscription.id) or subscription.created_at, *moments])
 
 
 def _claims(
-    conn: psycopg.Connection, found: Rows, filters: dict[str, Any], *, since: datetime, now: datetime
+    conn: psycopg.Connection, subscription: Subscription, found: Sequence[FoundMatch], *, since: datetime, now: datetime
 ) -> tuple[ClaimView, ...]:
     """One view a claim, the one with most new posts that were not seen to debunk it first."""
     posts = _by_claim(found)
-    wanted = filters | {"ids": list(posts)}
-    facts = mailing.rows(conn, "claim_facts", wanted)
-    last_day = _local_day(now, filters["zone"])
-    days = _by_claim(mailing.rows(conn, "posts_per_day", wanted | {"since": _first_bar(last_day, filters["zone"])}))
-    queries = _by_claim(mailing.rows(conn, "claim_queries", {"matches": [row["match_id"] for row in found]}))
+    last_day = _local_day(now, subscription.zone)
+    first_bar = _first_bar(last_day, subscription.zone)
+    days = _by_claim(digest_rows.posts_per_day(conn, subscription, posts, since=first_bar))
+    queries = _by_claim(digest_rows.claim_queries(conn, [match.match_id for match in found]))
     views = [
-        _claim(fact, posts[fact["id"]], days[fact["id"]], queries[fact["id"]], since=since, last_day=last_day)
-        for fact in facts
-    ]
+        _claim(facts, posts[facts.fact_check_id], days[facts.fact_check_id], queries[facts.fact_check_id],
+               since=since, last_day=last_day)
+        for facts in digest_rows.claim_facts(conn, subscription, posts)
+    ]  # fmt: skip
     return tuple(sorted(views, key=lambda view: (-view.repeating, view.claim)))
 
 
@@ -179,99 +177,95 @@ def _first_bar(last_day: date, zone: str) -> datetime:
     return datetime.combine(last_day - timedelta(days=SPARKLINE_DAYS - 1), time(), ZoneInfo(zone))
 
 
-def _by_claim(rows: Rows) -> dict[int, Rows]:
-    grouped: dict[int, Rows] = defaultdict(list)
+def _by_claim(rows: Iterable[OfClaim]) -> dict[int, list[OfClaim]]:
+    grouped: dict[int, list[OfClaim]] = defaultdict(list)
     for row in rows:
-        grouped[row["fact_check_id"]].append(row)
+        grouped[row.fact_check_id].append(row)
     return grouped
 
 
 def _claim(
-    fact: dict[str, Any], found: Rows, days: Rows, queries: Rows, *, since: datetime, last_day: date
-) -> ClaimView:
-    rows = sorted(found, key=lambda row: (-_reach(row).engagement, -row["confidence"], row["url"] or ""))
-    debunks = [row for row in rows if row["stance"] == Stance.DEBUNKING]
-    others = [row for row in rows if row["stance"] != Stance.DEBUNKING]
+    facts: ClaimFacts, found: Sequence[FoundMatch], days: Sequence[DayCount], queries: Sequence[FruitfulQuery], *,
+    since: datetime, last_day: date,
+) -> ClaimView:  # fmt: skip
+    matches = sorted(found, key=lambda match: (-match.reach.engagement, -match.confidence, match.url or ""))
+    debunks = [match for match in matches if match.stance == Stance.DEBUNKING]
+    others = [match for match in matches if match.stance != Stance.DEBUNKING]
     shown = _without_copies(others)[:_POSTS_SHOWN]
     return ClaimView(
-        claim=fact["claim"], language=fact["language"], verdict=Verdict(fact["verdict"]),
-        rating_given=fact["rating_given"], publisher=fact["publisher"], url=fact["url"],
-        published_at=fact["published_at"], why_watched=fact["why"], total_posts=fact["total_posts"],
-        new_by_stance=Counter(Stance(row["stance"]) for row in rows),
-        since_by_stance=Counter(Stance(row["stance"]) for row in rows if row["created_at"] >= since),
-        reach=_total_reach(others),
-        posts_per_day=fill_days({row["day"]: row["posts"] for row in days}, last=last_day),
+        claim=facts.claim, language=facts.language, verdict=Verdict(facts.verdict),
+        rating_given=facts.rating_given, publisher=facts.publisher, url=facts.url,
+        published_at=facts.published_at, why_watched=facts.why, total_posts=facts.total_posts,
+        new_by_stance=Counter(Stance(match.stance) for match in matches),
+        since_by_stance=Counter(Stance(match.stance) for match in matches if match.created_at >= since),
+        reach=_total_reach([match.reach for match in others]),
+        posts_per_day=fill_days({day.day: day.posts for day in days}, last=last_day),
         posts=shown, more_posts=len(others) - sum(1 + post.copies for post in shown),
         debunks=tuple(map(_post, debunks[:_DEBUNKS_SHOWN])),
-        queries=tuple(QueryView(query["words"], query["posts"]) for query in queries[:_QUERIES_SHOWN]),
+        queries=tuple(QueryView(query.words, query.posts) for query in queries[:_QUERIES_SHOWN]),
         more_queries=max(0, len(queries) - _QUERIES_SHOWN),
     )  # fmt: skip
 
 
-def _without_copies(rows: Rows) -> tuple[PostView, ...]:
+def _without_copies(matches: Iterable[FoundMatch]) -> tuple[PostView, ...]:
     """The posts in order, of each cluster of near-duplicates the first one with the number of the others."""
-    clusters: dict[int, Rows] = defaultdict(list)
-    for row in rows:
-        clusters[row["cluster"] or -row["post_id"]].append(row)
+    clusters: dict[int, list[FoundMatch]] = defaultdict(list)
+    for match in matches:
+        clusters[match.cluster or -match.post_id].append(match)
     return tuple(replace(_post(first), copies=len(copies)) for first, *copies in clusters.values())
 
 
-def _quoted(row: dict[str, Any], service: Service) -> dict[str, Any]:
-    """The row with as much of its post as its platform lets a mail quote; of a connector that is gone, the least."""
-    known = service.connectors.get(row["connector"] or "")
-    allowed = known.policy.quote_characters if known else _STRICTEST_QUOTE if row["connector"] else None
-    return row | {"text": shorten(row["text"], _QUOTE if allowed is None else min(allowed, _QUOTE))}
+def _quoted(match: FoundMatch, service: Service) -> FoundMatch:
+    """The match with as much of its post as its platform lets a mail quote; of a connector that is gone, the least."""
+    known = service.connectors.get(match.connector or "")
+    allowed = known.policy.quote_characters if known else _STRICTEST_QUOTE if match.connector else None
+    return replace(match, text=shorten(match.text, _QUOTE if allowed is None else min(allowed, _QUOTE)))
 
 
-def _post(row: dict[str, Any]) -> PostView:
+def _post(match: FoundMatch) -> PostView:
     return PostView(
-        text=row["text"], url=row["url"], platform=row["platform"], created_at=row["created_at"],
-        language=row["language"], reach=_reach(row),
-        confidence=row["confidence"], stance=Stance(row["stance"]), reason=MatchReason(row["reason"]),
-        evidence=row["evidence"], found_by=row["found_by"],
+        text=match.text, url=match.url, platform=match.platform, created_at=match.created_at,
+        language=match.language, reach=match.reach,
+        confidence=match.confidence, stance=Stance(match.stance), reason=MatchReason(match.reason),
+        evidence=match.evidence, found_by=match.found_by,
     )  # fmt: skip
 
 
-def _reach(row: dict[str, Any]) -> Reach:
-    return Reach(row["likes"], row["reposts"], row["replies"], row["views"])
-
-
-def _total_reach(rows: Rows) -> Reach:
+def _total_reach(reaches: Sequence[Reach]) -> Reach:
     """Sums of what is known; None where no post says."""
 
     def total(values: list[int | None]) -> int | None:
         known = [value for value in values if value is not None]
         return sum(known) if known else None
 
-    reaches = [_reach(row) for row in rows]
     return Reach(
         total([r.likes for r in reaches]), total([r.reposts for r in reaches]), total([r.replies for r in reaches]),
         total([r.views for r in reaches]),
     )  # fmt: skip
 
 
-def _totals(found: Rows, quiet: Rows, work: dict[str, Any], *, since: datetime) -> Totals:
-    debunking = {row["post_id"] for row in found if row["stance"] == Stance.DEBUNKING}
-    others = {row["post_id"]: row["created_at"] for row in found if row["stance"] in _REPEATING}
+def _totals(found: Sequence[FoundMatch], quiet: Sequence[QuietWatch], work: WorkDone, *, since: datetime) -> Totals:
+    debunking = {match.post_id for match in found if match.stance == Stance.DEBUNKING}
+    others = {match.post_id: match.created_at for match in found if match.stance in _REPEATING}
     posted_since = sum(created_at >= since for created_at in others.values())
-    watched = len(quiet) + len({row["fact_check_id"] for row in found})
-    return Totals(len(others), len(debunking), watched, posted_since, work["searches"], work["posts_read"])
+    watched = len(quiet) + len({match.fact_check_id for match in found})
+    return Totals(len(others), len(debunking), watched, posted_since, work.searches, work.posts_read)
 
 
-def _waiting(work: dict[str, Any]) -> Iterable[str]:
+def _waiting(work: WorkDone) -> Iterable[str]:
     """A day without searches is a failure only where a claim was due for one."""
-    if not work["searches"] and work["overdue"]:
-        waiting = wording.count(work["overdue"], "claim has", "claims have")
+    if not work.searches and work.overdue:
+        waiting = wording.count(work.overdue, "claim has", "claims have")
         yield f"No search was carried out, though {waiting} waited for one: see `claimwatch doctor`."
 
 
-def _failures(failed: Rows, zone: ZoneInfo) -> Iterable[str]:
+def _failures(failed: Iterable[Trouble], zone: ZoneInfo) -> Iterable[str]:
     """Failures in words: a search that was not carried out, or not wholly, is never "no posts"."""
-    for row in failed:
-        how = "searched incompletely" if row["outcome"] == "found" else "not searched as planned"
-        count = wording.count(row["searches"], "search", "searches")
-        when = wording.span(row["first"], row["last"], zone)
-        yield f"{row['connector']} was {how} ({count}, {when}): {row['detail']}"
+    for trouble in failed:
+        how = "searched incompletely" if trouble.outcome == "found" else "not searched as planned"
+        count = wording.count(trouble.searches, "search", "searches")
+        when = wording.span(trouble.first, trouble.last, zone)
+        yield f"{trouble.connector} was {how} ({count}, {when}): {trouble.detail}"
 
 
 def _local_day(moment: datetime, zone: str) -> date:

@@ -5,22 +5,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import psycopg
-from numpy.typing import NDArray
 
 from connectors.protocol import Connector
 from daemon.database import Database
 from daemon.settings import Settings
 from daemon.store import fact_checks
 from domain.clock import Clock
-from models.backbone import Encoder
 from models.rewriting.policy import Rewriter
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy takes a third of the time in which a light command starts
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from models.backbone import Encoder
     from models.ranking.matcher import Matcher
 
-Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 
 @dataclass
@@ -31,8 +32,8 @@ class Service:
     clock: Clock
     database: Database
     open_connectors: Callable[["Service"], Mapping[str, Connector]]
-    load_encoder: Callable[[], Encoder]
-    build_matcher: Callable[[fact_checks.StoredFactChecks, Encoder], "Matcher"]
+    load_encoder: Callable[[], "Encoder"]
+    build_matcher: Callable[[fact_checks.StoredFactChecks, "Encoder"], "Matcher"]
     build_rewriter: Callable[["Service", Connector, str], Rewriter]
     _matcher: tuple[object, "Matcher"] | None = field(default=None, repr=False)
     _rewriters: dict[tuple[str, str], Rewriter] = field(default_factory=dict, repr=False)
@@ -48,10 +49,10 @@ class Service:
             connector.close()
 
     @cached_property
-    def encoder(self) -> Encoder:
+    def encoder(self) -> "Encoder":
         return self.load_encoder()
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Embeddings, (n, dim); the encoder loads when first needed."""
         return self.encoder.encode(texts)
 

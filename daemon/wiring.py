@@ -22,10 +22,10 @@ from domain.clock import Clock, system_clock
 from domain.errors import BadInput, BadSetting
 from domain.query import EndpointKind
 from domain.search_index import SearchIndex
-from models.backbone import Encoder
 from models.rewriting.policy import Rewriter
 
 if TYPE_CHECKING:
+    from models.backbone import Encoder
     from models.ranking.matcher import Matcher
 
 logger = logging.getLogger(__name__)
@@ -37,8 +37,8 @@ _GROUP = "claimwatch.connectors"
 def open_service(settings: Settings, clock: Clock = system_clock) -> Iterator[Service]:
     """Everything a command works with; closed at the end of the block."""
     with open_database(settings) as database:
-        load_encoder = partial(Encoder.load, settings.match.encoder)
-        service = Service(settings, clock, database, _open_connectors, load_encoder, build_matcher, build_rewriter)
+        encoder = partial(load_encoder, settings.match.encoder)
+        service = Service(settings, clock, database, _open_connectors, encoder, build_matcher, build_rewriter)
         with closing(service):
             yield service
 
@@ -119,7 +119,13 @@ def index_for(encode: Encode) -> Callable[[EndpointKind], SearchIndex]:
     return make
 
 
-def build_matcher(stored: fact_checks.StoredFactChecks, encoder: Encoder) -> "Matcher":
+def load_encoder(folder: Path | None) -> "Encoder":
+    from models.backbone import Encoder
+
+    return Encoder.load(folder)
+
+
+def build_matcher(stored: fact_checks.StoredFactChecks, encoder: "Encoder") -> "Matcher":
     from models.ranking.calibration import Calibration
     from models.ranking.matcher import Matcher
 

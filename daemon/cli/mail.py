@@ -51,13 +51,13 @@ def report(
 def show(json: JsonFlag = False, limit: int = typer.Option(50, min=1, max=100_000, help="At most so many.")) -> None:
     """Mails, the newest first."""
     with session.service() as service, service.database.connection() as conn:
-        rows = mailing.rows(conn, "outbox", {"limit": limit})
+        rows = mailing.outbox(conn, limit)
     if json:
-        return terminal.say_json(rows)
+        return terminal.say_json([asdict(row) for row in rows])
     if not rows:
         return terminal.say("The outbox is empty: no digest has been mailed yet.")
     columns = ("id", "state", "recipient", "subject", "attempts", "detail", "updated_at")
-    terminal.say_table([c.replace("_", " ") for c in columns], [[row[c] for c in columns] for row in rows])
+    terminal.say_table([c.replace("_", " ") for c in columns], [[getattr(row, c) for c in columns] for row in rows])
 
 
 @outbox_app.command()

@@ -14,7 +14,6 @@ from daemon.store import mailing
 from domain.errors import BadInput
 from domain.fact_check import DEBUNKED, Verdict
 from domain.text import one_line
-from reports.mail import mail_address
 
 app = typer.Typer(no_args_is_help=True, help="Who gets which digest, and when.")
 _COLUMNS = ("name", "recipients", "verdicts", "languages", "local_time", "zone", "state", "next_due")
@@ -38,6 +37,7 @@ def add(
     from daemon.preparation import first_interval, wanted_verdicts
     from daemon.schedule import next_local_time
     from daemon.store import watches
+    from reports.mail import mail_address
 
     name, local_time = subscription_name(name), _local_time(at)
     with session.service() as service, service.database.connection() as conn:

@@ -101,10 +101,10 @@ def _subscribe(service: Service) -> None:
 
 def _result(service: Service) -> DemoResult:
     with service.database.connection() as conn:
-        mail = mailing.rows(conn, "outbox", {"limit": 1})[0]
-        claims = mailing.rows(conn, "mailed_claims", {"subscription": SUBSCRIPTION})
-    rows = tuple((row["claim"], row["rating_given"], row["posts"]) for row in claims)
-    return DemoResult(Path(mail["detail"]), mail["subject"], rows, sum(row["posts"] for row in claims))
+        mail = mailing.outbox(conn, limit=1)[0]
+        claims = mailing.mailed_claims(conn, SUBSCRIPTION)
+    rows = tuple((row.claim, row.rating_given, row.posts) for row in claims)
+    return DemoResult(Path(mail.detail), mail.subject, rows, sum(row.posts for row in claims))
 
 
 def _data(name: str) -> Path:

@@ -3,17 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import psycopg
-from numpy.typing import NDArray
 from psycopg.rows import class_row, dict_row, scalar_row
 
 from daemon.intake.record import FactCheckRecord, RawFactCheck, Rejected
 from daemon.store.statements import statements
 from domain.fact_check import FactCheck, Verdict
 from domain.ids import FactCheckId
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _SQL = "fact_checks"
 
@@ -50,7 +52,7 @@ class StoredFactChecks:
 
     fact_checks: tuple[FactCheck, ...]
     aliases: tuple[tuple[str, ...], ...]
-    vectors: NDArray[np.float32]
+    vectors: "NDArray[np.float32]"
 
 
 def upsert(conn: psycopg.Connection, records: Sequence[FactCheckRecord]) -> Upserted:
@@ -127,7 +129,7 @@ def unprepared(conn: psycopg.Connection, limit: int) -> list[UnpreparedRow]:
 
 
 def store_prepared(
-    conn: psycopg.Connection, rows: Sequence[UnpreparedRow], vectors: NDArray[np.float32], *,
+    conn: psycopg.Connection, rows: Sequence[UnpreparedRow], vectors: "NDArray[np.float32]", *,
     encoder: str, now: datetime,
 ) -> None:  # fmt: skip
     """Write language and embedding of each row; one that has changed since is left to the next turn."""
@@ -149,6 +151,8 @@ def state(conn: psycopg.Connection) -> tuple[int, datetime | None]:
 
 def all_prepared(conn: psycopg.Connection, dim: int) -> StoredFactChecks:
     """Every prepared fact-check; one without words has a zero vector of `dim`."""
+    import numpy as np
+
     with conn.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(statements(_SQL)["all_prepared"]).fetchall()
     vectors = np.zeros((len(rows), dim), dtype=np.float32)
@@ -166,7 +170,7 @@ def _fact_check(row: dict[str, Any]) -> FactCheck:
     )  # fmt: skip
 
 
-def nearest(conn: psycopg.Connection, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
+def nearest(conn: psycopg.Connection, vector: "NDArray[np.float32]", k: int) -> list[tuple[str, float]]:
     """(key, cosine) of the stored fact-checks nearest to a vector, by pgvector."""
     return [(key, cosine) for key, cosine in conn.execute(statements(_SQL)["nearest"], {"vector": vector, "k": k})]
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from typing import Any, Literal
 
 import psycopg
-from psycopg.rows import class_row, dict_row, scalar_row
+from psycopg.rows import class_row, scalar_row
 
 from daemon.store.statements import statements
 from domain.ids import DigestId, SubscriptionId
@@ -61,6 +61,27 @@ class FrozenDigest:
     message: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """A mail as `outbox list` shows it."""
+
+    id: int
+    state: OutboxState
+    recipient: str
+    attempts: int
+    detail: str
+    updated_at: datetime
+    subject: str
+    subscription: str
+
+
+@dataclass(frozen=True, slots=True)
+class MailedClaim:
+    claim: str
+    rating_given: str
+    posts: int
+
+
 def add_subscription(conn: psycopg.Connection, values: Mapping[str, object]) -> int | None:
     """The new subscription's id; None if the name is taken."""
     found: int | None = _scalar(conn, "add_subscription", values)
@@ -104,12 +125,6 @@ def set_next_due(conn: psycopg.Connection, subscription: SubscriptionId, next_du
 def last_period_end(conn: psycopg.Connection, subscription: SubscriptionId) -> datetime | None:
     found: datetime | None = _scalar(conn, "last_period_end", {"id": subscription})
     return found
-
-
-def rows(conn: psycopg.Connection, name: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Rows of one of the digest's reading statements (see mailing.sql), as dictionaries."""
-    with conn.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(statements(_SQL)[name], values).fetchall()
 
 
 def insert_digest(
@@ -162,6 +177,18 @@ def any_pending(conn: psycopg.Connection, now: datetime) -> bool:
 
 def resend(conn: psycopg.Connection, mail: int, now: datetime) -> bool:
     return _scalar(conn, "resend", {"id": mail, "now": now}) is not None
+
+
+def outbox(conn: psycopg.Connection, limit: int) -> list[OutboxRow]:
+    """Mails, the newest first."""
+    with conn.cursor(row_factory=class_row(OutboxRow)) as cursor:
+        return cursor.execute(statements(_SQL)["outbox"], {"limit": limit}).fetchall()
+
+
+def mailed_claims(conn: psycopg.Connection, subscription: str) -> list[MailedClaim]:
+    """Claims of a subscription's newest digest, the one with most posts first."""
+    with conn.cursor(row_factory=class_row(MailedClaim)) as cursor:
+        return cursor.execute(statements(_SQL)["mailed_claims"], {"subscription": subscription}).fetchall()
 
 
 def outbox_counts(conn: psycopg.Connection) -> dict[str, int]:

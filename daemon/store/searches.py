@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import psycopg
 from psycopg.rows import class_row, dict_row, scalar_row
@@ -49,6 +48,18 @@ class UnmatchedPost:
     id: PostId
     text: str
     links: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Searches of a connector that were not carried out, or (outcome "found") not wholly, for one reason."""
+
+    connector: str
+    outcome: str
+    detail: str
+    searches: int
+    first: datetime
+    last: datetime
 
 
 def record_query(conn: psycopg.Connection, watch: WatchId, connector: str, query: Query) -> int:
@@ -182,9 +193,9 @@ def past_yield(conn: psycopg.Connection, connector: str, syntax: str) -> int | N
     return found
 
 
-def failures(conn: psycopg.Connection, *, since: datetime, until: datetime) -> list[dict[str, Any]]:
+def failures(conn: psycopg.Connection, *, since: datetime, until: datetime) -> list[Trouble]:
     """Searches of a period that were not carried out or not wholly, by connector and reason."""
-    with conn.cursor(row_factory=dict_row) as cursor:
+    with conn.cursor(row_factory=class_row(Trouble)) as cursor:
         return cursor.execute(statements(_SQL)["failures"], {"since": since, "until": until}).fetchall()
 
 

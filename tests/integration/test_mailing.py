@@ -11,7 +11,7 @@ from daemon.delivery import FolderPostman
 from daemon.digest import make_digest, preview
 from daemon.outbox import send_outbox
 from daemon.service import Service
-from daemon.store import mailing
+from daemon.store import digest_rows, mailing
 from reports.reading import open_mail
 from tests.integration.conftest import NOW, MakeService
 
@@ -81,7 +81,7 @@ class Desk:
 
     def outbox(self) -> dict[str, str]:
         with self.service.database.connection() as conn:
-            return {row["recipient"]: row["state"] for row in mailing.rows(conn, "outbox", {"limit": 10})}
+            return {row.recipient: row.state for row in mailing.outbox(conn, 10)}
 
     def _insert(self, table: str, **values: object) -> int:
         names = psycopg.sql.SQL(", ").join(map(psycopg.sql.Identifier, values))
@@ -109,7 +109,7 @@ def test_a_recipient_that_cannot_be_addressed_fails_and_the_others_get_their_mai
     assert send_outbox(desk.service, FolderPostman(tmp_path)) == 1
     assert desk.outbox() == {"a@@b.org": "failed", "ä@bücher.de": "failed", "good@desk.example": "sent"}
     with desk.service.database.connection() as conn:
-        details = {row["recipient"]: row["detail"] for row in mailing.rows(conn, "outbox", {"limit": 10})}
+        details = {row.recipient: row.detail for row in mailing.outbox(conn, 10)}
     assert "'a@@b.org' is not the mail address" in details["a@@b.org"]
 
 
@@ -165,10 +165,9 @@ def test_a_pinned_query_is_named_first_and_as_what_found_the_post(desk: Desk) ->
         "- pinned by a person (1 post)", "- a fruitful query (3 posts)", "- and 1 more",
     ]  # fmt: skip
     with desk.service.database.connection() as conn:
-        filters = {
-            "id": 1, "verdicts": ["false"], "languages": [], "publishers": [], "min_confidence": 0.5, "until": NOW,
-        }  # fmt: skip
-        rows = {row["post_id"]: row["found_by"] for row in mailing.rows(conn, "new_matches", filters)}
+        subscription = mailing.subscription_by_name(conn, "desk")
+        assert subscription is not None
+        rows = {match.post_id: match.found_by for match in digest_rows.new_matches(conn, subscription, until=NOW)}
     assert rows[found[0]] == "pinned by a person"
     assert rows[found[1]] == "a fruitful query"
 

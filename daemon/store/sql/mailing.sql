@@ -62,7 +62,7 @@ ORDER BY f.id, m.confidence DESC, p.platform, p.platform_id;
 
 -- name: claim_facts
 -- The fact-checks of a digest.
-SELECT f.id, f.key, f.claim, f.url, f.publisher, f.language, f.verdict, f.rating_given, f.published_at,
+SELECT f.id AS fact_check_id, f.claim, f.url, f.publisher, f.language, f.verdict, f.rating_given, f.published_at,
        COALESCE(w.why, '') AS why,
        (SELECT count(*) FROM matches m JOIN posts p ON p.id = m.post_id AND p.gone_at IS NULL
         WHERE m.fact_check_id = f.id AND m.confidence >= %(min_confidence)s) AS total_posts
