@@ -7,8 +7,10 @@ the query's trail.
 
 import unicodedata
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from math import prod
 
 from connectors.protocol import CompiledQuery
 from domain.query import Edit, OrGroup, Query, Term
@@ -33,13 +35,25 @@ class Grammar:
 def compile_boolean(query: Query, grammar: Grammar) -> list[CompiledQuery]:
     """Legal queries that together mean the query; none if it has no word."""
     groups, edits = _as_words(query)
+    if not groups:
+        return []
+    alternatives = [groups]
     if grammar.disjunction is None:
-        chosen = islice(product(*groups), _MOST_ALTERNATIVES) if groups else iter(())
-        alternatives: list[tuple[OrGroup, ...]] = [tuple((term,) for term in terms) for terms in chosen]
-    else:
-        alternatives = [groups] if groups else []
+        chosen = list(islice(product(*groups), _MOST_ALTERNATIVES))
+        alternatives = [tuple((term,) for term in terms) for terms in chosen]
+        edits = (*edits, *_left_out(groups, chosen))
     compiled = (_written(query, alternative, edits, grammar) for alternative in alternatives)
     return list({one.syntax: one for one in compiled if one.syntax}.values())
+
+
+def _left_out(groups: tuple[OrGroup, ...], chosen: list[tuple[Term, ...]]) -> Iterator[Edit]:
+    """What is not searched of a query with more alternatives than it may become queries."""
+    why = f"without OR, a query becomes {_MOST_ALTERNATIVES} at most"
+    for group, used in zip(groups, zip(*chosen, strict=True), strict=True):
+        yield from (Edit("dropped", term.text, why) for term in group if term not in used)
+    more = prod(map(len, groups)) - len(chosen)
+    if more and sum(len(group) > 1 for group in groups) > 1:  # else the words say all
+        yield Edit("dropped", f"{more} combination{'s' * (more > 1)} of alternatives", why)
 
 
 def words_of(text: str) -> list[str]:

@@ -160,3 +160,7 @@ class Removing(Protocol):
     def remove(self, ids: Sequence[str]) -> None:
         """Let go of the posts; those that are not there are no failure. Raises SearchFailed where any may remain."""
         ...
+
+    def remove_author(self, author: str) -> None:
+        """Let go of all posts of an author, named as the platform does. Raises SearchFailed where any may remain."""
+        ...

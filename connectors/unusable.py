@@ -18,20 +18,25 @@ class UnusableConnector:
 
     def __init__(self, name: str, why: str) -> None:
         self.name = name
-        self._failure = SearchFailed(Unavailable(why))
+        self._why = why
 
     def compile(self, query: Query) -> list[CompiledQuery]:
-        syntax = one_line(str(query))
+        """The words as they stand, whatever the query's kind: they are shown beside the reason, and never sent."""
+        syntax = one_line(" ".join(term.text for group in query.groups for term in group))
         return [CompiledQuery(syntax, query)] if syntax else []
 
     def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
-        raise self._failure
+        raise self._failure()
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
-        raise self._failure
+        raise self._failure()
 
     def gone(self, ids: Sequence[str]) -> set[str]:
-        raise self._failure
+        raise self._failure()
 
     def close(self) -> None:
         """Nothing was opened."""
+
+    def _failure(self) -> SearchFailed:
+        """A new one each time: one that is raised again gathers the tracebacks of all who raised it."""
+        return SearchFailed(Unavailable(self._why))

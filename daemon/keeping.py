@@ -1,20 +1,23 @@
 """What may be kept of posts, and for how long: rechecks, retention, and what someone asks to be forgotten."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import psycopg
 
-from connectors.protocol import Connector, SearchFailed
+from connectors.protocol import Connector, Removing, SearchFailed
 from connectors.records import pseudonym
+from connectors.unusable import UnusableConnector
 from daemon.fetching import gone, is_closed, rechecks_of
 from daemon.service import Service
 from daemon.store import posts
 from daemon.store.posts import Purged
+from domain.errors import NotForgotten
 
 logger = logging.getLogger(__name__)
+
 
 _BATCH = 500  # posts a request or transaction
 _IN_GOOD_TIME = 0.75  # of the hours that the platform allows: a recheck that fails can be tried again
@@ -79,18 +82,40 @@ def purge_gone(conn: psycopg.Connection, connector: str, platform_ids: Sequence[
 
 
 def forget_post(service: Service, platform: str, platform_id: str) -> Purged:
-    """Remove a post and every trace of it, and never take it in again."""
+    """Remove a post and every trace of it, and never take it in again.
+
+    Raises NotForgotten where a connector's own store may still hold it; all the rest is done then.
+    """
     with service.database.connection() as conn:
         posts.remember_forgotten(conn, platform, posts.mark(platform_id), now=service.clock())
-        return _without_copies(posts.forget_post(conn, platform, platform_id))
+        purged = _without_copies(posts.forget_post(conn, platform, platform_id))
+    _forget_in_stores(service, lambda store: store.remove([platform_id]))
+    return purged
 
 
 def forget_author(service: Service, platform: str, author: str, salt: str) -> Purged:
-    """Remove all posts of an author, named as the platform does, and never take one in again."""
+    """Remove all posts of an author, named as the platform does, and never take one in again. Raises NotForgotten."""
     mark = pseudonym(author, salt)
     with service.database.connection() as conn:
         posts.remember_forgotten(conn, platform, mark, now=service.clock())
-        return _without_copies(posts.forget_author(conn, platform, mark))
+        purged = _without_copies(posts.forget_author(conn, platform, mark))
+    _forget_in_stores(service, lambda store: store.remove_author(author))
+    return purged
+
+
+def _forget_in_stores(service: Service, remove: Callable[[Removing], None]) -> None:
+    """In every store that a connector has of its own, whatever its platform: a team's index holds posts of any."""
+    failed = []
+    for connector in service.connectors.values():
+        try:
+            if isinstance(connector, Removing):
+                remove(connector)
+            elif isinstance(connector, UnusableConnector):
+                connector.gone([])  # says why it could not be asked
+        except SearchFailed as exc:
+            failed.append(f"{connector.name}: {exc}")
+    if failed:
+        raise NotForgotten(f"removed here, but perhaps not there: {'; '.join(failed)}; forget it again once that works")
 
 
 def _without_copies(purged: Purged) -> Purged:

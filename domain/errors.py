@@ -5,6 +5,7 @@ ClaimwatchError            one line for the person, exit code 2
 ├── BadSetting             configuration is unusable
 ├── DatabaseUnavailable    Postgres cannot be reached
 ├── SchemaMismatch         the database is older or newer than this code
+├── NotForgotten           what had to go may still be in a store that could not be reached
 └── BadArtifact            weights or a model folder are not what they should be
 """
 
@@ -30,6 +31,10 @@ class DatabaseUnavailable(ClaimwatchError):
 
 class SchemaMismatch(ClaimwatchError):
     """The database schema does not fit this version."""
+
+
+class NotForgotten(ClaimwatchError):
+    """What had to go may still be there."""
 
 
 class BadArtifact(ClaimwatchError):

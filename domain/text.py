@@ -47,7 +47,9 @@ def one_line(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters, cut at a word where there is one, with an ellipsis."""
+    """At most `limit` characters, cut at a word where there is one, with an ellipsis; none if the limit is none."""
+    if limit < 1:
+        return ""
     text = one_line(text)
     if len(text) <= limit:
         return text

@@ -38,6 +38,7 @@ from domain.query import EndpointKind, Query
 
 _V1, _V2 = "app.bsky.feed.searchPosts", "app.bsky.feed.searchPostsV2"
 _LOOKED_UP = 25  # posts a request
+_ONE_PAGE = "search without login gives one page only"
 _GRAMMAR = Grammar(300, disjunction=None)
 POLICY = Policy(may_train=True, keep_days=90, recheck_hours=48, quote_characters=None)
 
@@ -71,19 +72,25 @@ class BlueskyConnector:
         return Estimate(count(self._search(compiled, window, None, 1).get("hitsTotal")), 0)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
+        if cursor and not self._login.has_account:  # of a search that was begun with a login
+            return Page((), incomplete=_ONE_PAGE)
         answer = self._search(compiled, window, cursor, most or self.limits.page_size)
         if not isinstance(answer.get("posts"), list):
             raise SearchFailed(not_an_answer("posts").outcome)
         posts, notices = read_records(answer["posts"], lambda view: self._read(view, window))
         following = answer.get("cursor")
+        if following and not self._login.has_account:
+            return Page(tuple(posts), notices=tuple(notices), incomplete=_ONE_PAGE)
         return Page(tuple(posts), following if isinstance(following, str) else None, tuple(notices))
 
     def gone(self, ids: Sequence[str]) -> set[str]:
         there: set[str] = set()
         for start in range(0, len(ids), _LOOKED_UP):
             params = models.AppBskyFeedGetPosts.Params.model_construct(uris=list(ids[start : start + _LOOKED_UP]))
-            views = self._ask("app.bsky.feed.getPosts", params, "").get("posts") or ()
-            there |= {str(view.get("uri")) for view in views}
+            views = self._ask("app.bsky.feed.getPosts", params, "").get("posts")
+            if not isinstance(views, list) or not all(isinstance(view, dict) and view.get("uri") for view in views):
+                raise SearchFailed(not_an_answer("posts").outcome)
+            there |= {str(view["uri"]) for view in views}
         return set(ids) - there
 
     def close(self) -> None:
@@ -106,47 +113,44 @@ class BlueskyConnector:
                 all_time=True,
             )
             try:
-                return self._ask(_V2, second, compiled.syntax, anonymous_page=cursor is None)
+                return self._ask(_V2, second, compiled.syntax)
             except _NotServed:
                 self._has_v2 = False
         first = models.AppBskyFeedSearchPosts.Params(
             q=compiled.syntax, since=since, until=until, sort="latest", limit=limit, cursor=cursor
         )
-        return self._ask(_V1, first, compiled.syntax, anonymous_page=cursor is None)
+        return self._ask(_V1, first, compiled.syntax)
 
-    def _ask(self, method: str, params: Any, syntax: str, *, anonymous_page: bool = True) -> dict[str, Any]:
+    def _ask(self, method: str, params: Any, syntax: str) -> dict[str, Any]:
         client = self._login.client()
         try:
-            return self._answer(client, method, params, syntax, anonymous_page)
+            return self._answer(client, method, params, syntax)
         except _Expired:
-            return self._answer(self._login.renewed(), method, params, syntax, anonymous_page)
+            return self._answer(self._login.renewed(), method, params, syntax)
 
-    def _answer(self, client: Any, method: str, params: Any, syntax: str, anonymous_page: bool) -> dict[str, Any]:
+    def _answer(self, client: Any, method: str, params: Any, syntax: str) -> dict[str, Any]:
         def request() -> Any:
             return client.invoke_query(method, params=params, output_encoding="application/json").content
 
         def failure(exc: Exception) -> SearchFailed:
-            return self._failure(exc, syntax, anonymous_page)
+            return self._failure(exc, syntax)
 
         content = ask(request, (AtProtocolError, httpx.HTTPError, ValueError), failure)
         if not isinstance(content, dict):
             raise SearchFailed(Unavailable("the answer is no JSON object"))
         return content
 
-    def _failure(self, exc: Exception, syntax: str, anonymous_page: bool) -> SearchFailed:
+    def _failure(self, exc: Exception, syntax: str) -> SearchFailed:
         response = exc.response if isinstance(exc, RequestErrorBase) else None
         if response is None:
             return no_answer(exc)
         name, said = _error(response.content)
         if response.status_code in {404, 501} or name in {"MethodNotImplemented", "XRPCNotSupported"}:
             return _NotServed(Unavailable(f"the server has no such search ({name or response.status_code})"))
-        if name == "ExpiredToken" and self._login.has_session:
+        if name == "ExpiredToken" and self._login.has_account:
             return _Expired(Unavailable("the session has expired"))
         if response.status_code == 403 and not name:  # not the service, but what stands before it
-            without = not self._login.has_session and not anonymous_page
-            return SearchFailed(
-                Unavailable("search without login gives one page only" if without else "edge blocked this host")
-            )
+            return SearchFailed(Unavailable("edge blocked this host"))
         return http_failure(response.status_code, response.headers, self._clock(), said=said or name, query=syntax)
 
 

@@ -34,7 +34,7 @@ class Login:
         self._ready = not identifier
 
     @property
-    def has_session(self) -> bool:
+    def has_account(self) -> bool:
         return bool(self._identifier)
 
     def client(self) -> Any:

@@ -94,9 +94,13 @@ class BlueskyStreamConnector:
             return index.removed(ids)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Let go of the posts, or of all posts of an account where its DID is given; no replay brings them back."""
+        """No replay of the stream brings them back."""
         with _faults_told():
             self._index.forget(ids)
+
+    def remove_author(self, author: str) -> None:
+        """By the account's DID; no replay of the stream brings its posts back."""
+        self.remove([author])
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -13,7 +13,7 @@ from elasticsearch import ApiError, Elasticsearch, TransportError
 from elasticsearch.helpers import streaming_bulk
 from pydantic import Field, SecretStr
 
-from connectors.asking import TIMEOUT_S, ask, http_failure, no_answer, not_an_answer
+from connectors.asking import TIMEOUT_S, PassingFailure, ask, http_failure, no_answer, not_an_answer
 from connectors.options import Options, read_options
 from connectors.platform_query import all_words
 from connectors.protocol import (
@@ -28,10 +28,11 @@ from connectors.protocol import (
     SearchFailed,
     Window,
 )  # fmt: skip
-from connectors.records import count, moment, read_records
+from connectors.records import count, moment, pseudonym, read_records
 from domain.outcome import Unavailable
 from domain.post import Post, Reach
 from domain.query import EndpointKind, Query
+from domain.text import shorten
 
 _MOST_WORDS = 1024  # clauses of a query
 _DEPTH = 200  # best posts of a search
@@ -68,7 +69,8 @@ class ElasticsearchConnector:
         self.name = context.name
         self.limits = Limits(options.page_size)
         self.policy = Policy(options.may_train, options.keep_days, recheck_hours=24, quote_characters=None)
-        self._clock, self._index, self._k1, self._b = context.clock, options.index, options.k1, options.b
+        self._salt, self._clock, self._index = context.salt, context.clock, options.index
+        self._k1, self._b = options.k1, options.b
         self._client = Elasticsearch(
             options.url, api_key=options.api_key.get_secret_value() or None, request_timeout=TIMEOUT_S[1], max_retries=0
         )
@@ -80,7 +82,7 @@ class ElasticsearchConnector:
 
     def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
         answer = self._ask(lambda: self._client.count(index=self._index, query=_query(compiled, window)))
-        found = count(answer["count"])
+        found = count(answer.get("count"))
         return Estimate(None if found is None else min(found, _DEPTH), 0)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
@@ -88,20 +90,23 @@ class ElasticsearchConnector:
         place = _Cursor(*json.loads(cursor)) if cursor else _Cursor(None, None, 0)
         size = min(most or self.limits.page_size, _DEPTH - place.read)
         answer = self._page(compiled, window, place, size)
-        hits = answer["hits"]["hits"]
+        hits = _hits(answer)
         posts, notices = read_records(hits, _post)
         read = place.read + len(hits)
         if len(hits) < size or read >= _DEPTH:
             self._close(answer.get("pit_id"))
             return Page(tuple(posts), notices=tuple(notices))
-        following = _Cursor(answer.get("pit_id"), hits[-1]["sort"], read)
+        following = _Cursor(answer.get("pit_id"), _sort_values(hits[-1]), read)
         return Page(tuple(posts), json.dumps(following), tuple(notices))
 
     def gone(self, ids: Sequence[str]) -> set[str]:
         if not ids:
             return set()
         answer = self._ask(lambda: self._client.mget(index=self._index, ids=list(ids), source=False))
-        return {str(doc["_id"]) for doc in answer["docs"] if not doc.get("found")}
+        docs = answer.get("docs")
+        if not isinstance(docs, list):
+            raise SearchFailed(not_an_answer("docs").outcome)
+        return {str(doc["_id"]) for doc in docs if not _is_found(doc)}
 
     def close(self) -> None:
         self._client.close()
@@ -113,18 +118,33 @@ class ElasticsearchConnector:
         """
         self.prepare_index()
         actions = ({"_index": self._index, "_id": post.platform_id, **_document(post)} for post in posts)
+        for item in self._refused(actions):
+            yield f"{item.get('_id')}: {_reason(item)}"
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Delete the posts; all are tried before SearchFailed names the first that the server kept."""
+        deletions = ({"_op_type": "delete", "_index": self._index, "_id": id_} for id_ in ids)
+        # A post that is not there is answered by 404 and no error; a missing index, which may be a wrong name, by both.
+        kept = [item for item in self._refused(deletions) if item.get("status") != 404 or item.get("error")]
+        if kept:
+            why = f"{kept[0].get('_id')}: {_reason(kept[0])}"
+            raise SearchFailed(Unavailable(f"{len(kept)} of {len(ids)} posts could not be removed: {why}"))
+
+    def remove_author(self, author: str) -> None:
+        """Of posts that were indexed by `claimwatch index`, which keeps a pseudonym of each author."""
+        ours = {"term": {"author": pseudonym(author, self._salt)}}
+        answer = self._ask(lambda: self._client.delete_by_query(index=self._index, query=ours, refresh=True))
+        if answer.get("failures") or answer.get("version_conflicts"):
+            raise SearchFailed(Unavailable("some posts of the author could not be removed: do it again"))
+
+    def _refused(self, actions: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The items of a bulk request that were not carried out. Raises SearchFailed where no answer comes."""
         try:
             for good, item in streaming_bulk(self._client, actions, chunk_size=_BULK, raise_on_error=False):
                 if not good:
-                    fault = next(iter(item.values()))
-                    yield f"{fault.get('_id')}: {(fault.get('error') or {}).get('reason', 'refused')}"
+                    yield next(iter(item.values()))
         except (ApiError, TransportError) as exc:
             raise self._failure(exc) from None
-
-    def remove(self, ids: Sequence[str]) -> None:
-        gone = ({"_op_type": "delete", "_index": self._index, "_id": id_} for id_ in ids)
-        for _ in streaming_bulk(self._client, gone, raise_on_error=False):
-            pass
 
     def prepare_index(self) -> None:
         """Make the index, from a template of its name, unless it is there."""
@@ -145,12 +165,13 @@ class ElasticsearchConnector:
             except _PointPassed:
                 pass
         opened = self._ask(lambda: self._client.open_point_in_time(index=self._index, keep_alive=_KEEP_ALIVE))
-        return self._ask(lambda: self._in_point(opened["id"], compiled, window, place.after, size))
+        return self._ask(lambda: self._in_point(opened.get("id"), compiled, window, place.after, size))
 
     def _in_point(self, pit: str | None, compiled: CompiledQuery, window: Window, after: Any, size: int) -> Any:
         return self._client.search(
             query=_query(compiled, window), size=size, pit={"id": pit, "keep_alive": _KEEP_ALIVE},
             sort=[{"_score": "desc"}, {"id": "asc"}], search_after=after, track_total_hits=False,
+            allow_partial_search_results=False,
         )  # fmt: skip
 
     def _close(self, pit: str | None) -> None:
@@ -162,6 +183,7 @@ class ElasticsearchConnector:
             answer = request()
             if not isinstance(answer.body, dict | bool):
                 raise not_an_answer("a JSON object")
+            _refuse_parts(answer.body)
             return answer
 
         return ask(checked, (ApiError, TransportError), self._failure)
@@ -201,6 +223,48 @@ def _query(compiled: CompiledQuery, window: Window) -> dict[str, Any]:
             "filter": {"range": {"created_at": between}},
         }
     }
+
+
+def _refuse_parts(body: object) -> None:
+    """Raises where an answer is that of some shards only: what the others hold would pass for "no posts"."""
+    if not isinstance(body, dict):
+        return
+    if body.get("timed_out"):
+        raise PassingFailure(Unavailable("the index answered in part: it ran out of time"))
+    shards = body.get("_shards")
+    if isinstance(shards, dict) and (failed := count(shards.get("failed"))):
+        raise PassingFailure(
+            Unavailable(f"the index answered in part: {failed} of {shards.get('total')} shards failed")
+        )
+
+
+def _hits(answer: Any) -> list[Any]:
+    found = answer.get("hits")
+    hits = found.get("hits") if isinstance(found, dict) else None
+    if not isinstance(hits, list):
+        raise SearchFailed(not_an_answer("hits").outcome)
+    return hits
+
+
+def _sort_values(hit: Any) -> list[Any]:
+    values = hit.get("sort") if isinstance(hit, dict) else None
+    if not isinstance(values, list):
+        raise SearchFailed(not_an_answer("sort values").outcome)
+    return values
+
+
+def _is_found(doc: Any) -> bool:
+    """Raises where the server could not look, as in an index that is missing or a shard that is down."""
+    if not isinstance(doc, dict) or "error" in doc or "_id" not in doc or not isinstance(doc.get("found"), bool):
+        reason = _reason(doc) if isinstance(doc, dict) else "no record"
+        raise SearchFailed(Unavailable(f"the index did not say which posts are there: {reason}"))
+    return bool(doc["found"])
+
+
+def _reason(item: Mapping[str, Any]) -> str:
+    error = item.get("error")
+    said = error.get("reason") or error.get("type") if isinstance(error, dict) else error
+    return shorten(str(said or "refused"), 160)
 
 
 def _document(post: Post) -> dict[str, Any]:

@@ -51,14 +51,19 @@ class MastodonOptions(Options):
     may_train: bool = False
 
 
-class _Headers(threading.local):
-    """Those of a thread's last answer, which the client's errors leave out."""
+class _LastAnswer(threading.local):
+    """Of a thread, as the server gave it: the client's errors leave out the headers, and its types make a list of
+    whatever stands in the place of one."""
 
     def __init__(self) -> None:
-        self.last: Mapping[str, str] = {}
+        self.headers: Mapping[str, str] = {}
+        self._response = requests.Response()
 
     def keep(self, response: requests.Response, *args: object, **kwargs: object) -> None:
-        self.last = response.headers
+        self.headers, self._response = response.headers, response
+
+    def json(self) -> Any:
+        return self._response.json()
 
 
 class MastodonConnector:
@@ -75,8 +80,8 @@ class MastodonConnector:
         self._platform = f"mastodon/{urlsplit(options.base_url).hostname}"
         self._permitted = bool(options.access_token.get_secret_value())
         self._session = session_at(options.base_url)
-        self._headers = _Headers()
-        self._session.hooks["response"].append(self._headers.keep)
+        self._last = _LastAnswer()
+        self._session.hooks["response"].append(self._last.keep)
         self._client = Mastodon(
             access_token=options.access_token.get_secret_value() or None, api_base_url=options.base_url,
             ratelimit_method="throw", request_timeout=20, version_check_mode="created", mastodon_version=_VERSION,
@@ -92,12 +97,15 @@ class MastodonConnector:
         return Estimate(None, 0)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
-        """Newest first: posts after the window are passed over, and a page that reaches its beginning is the last."""
+        """Newest first: posts after the window are passed over, and a page that reaches its beginning is the last.
+
+        A short page is not: the server counts what it then leaves out, as posts of accounts that the user blocks.
+        """
         offset, limit = int(cursor or 0), most or _PAGE
         statuses = self._search(compiled, offset, limit)
         posts, notices = read_records(statuses, lambda status: self._post(status, window))
         reached = any(_is_before(status, window.since) for status in statuses)
-        following = None if reached or len(statuses) < limit else str(offset + len(statuses))
+        following = None if reached or not statuses else str(offset + limit)
         return Page(tuple(posts), following, tuple(notices))
 
     def gone(self, ids: Sequence[str]) -> set[str]:
@@ -105,7 +113,11 @@ class MastodonConnector:
         for start in range(0, len(ids), _LOOKED_UP):
             asked = list(ids[start : start + _LOOKED_UP])
             found = self._ask(lambda asked=asked: self._client.statuses(asked))
-            there |= {str(status.get("id")) for status in found or ()}
+            if not isinstance(found, list) or not all(
+                isinstance(status, dict) and status.get("id") for status in found
+            ):
+                raise SearchFailed(not_an_answer("statuses").outcome)
+            there |= {str(status["id"]) for status in found}
         return set(ids) - there
 
     def close(self) -> None:
@@ -125,17 +137,23 @@ class MastodonConnector:
         return list(answer["statuses"])
 
     def _ask(self, request: Any, syntax: str = "") -> Any:
-        return ask(request, (MastodonError, ValueError, TypeError), lambda exc: self._failure(exc, syntax))
+        def answer() -> Any:
+            request()
+            return self._last.json()
+
+        # The client looks into answers before it knows what they are.
+        odd = (ValueError, TypeError, AttributeError)
+        return ask(answer, (MastodonError, *odd), lambda exc: self._failure(exc, syntax))
 
     def _failure(self, exc: Exception, syntax: str) -> SearchFailed:
         now = self._clock()
         if isinstance(exc, MastodonRatelimitError):
             reset = self._client.ratelimit_reset
-            until = datetime.fromtimestamp(reset, UTC) if reset else retry_after(self._headers.last, now)
+            until = datetime.fromtimestamp(reset, UTC) if reset else retry_after(self._last.headers, now)
             return SearchFailed(RateLimited(until or now + timedelta(minutes=5)))
         if isinstance(exc, MastodonAPIError) and len(exc.args) > 1 and isinstance(exc.args[1], int):
             said = str(exc.args[3]) if len(exc.args) > 3 and exc.args[3] else ""
-            return http_failure(exc.args[1], {}, now, said=said, query=syntax)
+            return http_failure(exc.args[1], self._last.headers, now, said=said, query=syntax)
         return no_answer(exc)
 
     def _post(self, status: Mapping[str, Any], window: Window) -> Post | None:

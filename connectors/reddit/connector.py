@@ -41,7 +41,8 @@ _MOST_A_SEARCH = 1000
 _NEARLY = 950  # a listing ends a little before its thousand
 _LONGEST_WAIT_S = 10.0  # longer than this the client must not sleep in a worker
 _SPANS = {"hour": 1, "day": 24, "week": 168, "month": 720, "year": 8760}  # hours
-_REMOVED = frozenset({"[removed]", "[deleted]", "[ Removed by Reddit ]"})
+_REMOVED = ("[removed]", "[deleted]", "[ Removed by Reddit ]")
+_NOBODY = "[deleted]"  # an account that is gone, whose posts must go too; an author of null is only not told
 _GRAMMAR = Grammar(_CHARACTERS, conjunction=" AND ")
 SUBMISSIONS_ONLY = "submissions only: Reddit's search does not reach comments"
 
@@ -95,8 +96,8 @@ class RedditConnector:
         if place.after:
             asked["after"] = place.after
         listing = self._get("search", asked, compiled.syntax)
-        things = [child.get("data") or {} for child in listing["children"] if isinstance(child, dict)]
-        gone = [str(thing.get("id")) for thing in things if _is_removed(thing)]
+        things = _things(listing)
+        gone = [str(thing["id"]) for thing in things if _is_removed(thing) and thing.get("id")]
         posts, notices = read_records(
             (thing for thing in things if not _is_removed(thing)), lambda thing: self._post(thing, window)
         )
@@ -114,8 +115,10 @@ class RedditConnector:
         for start in range(0, len(ids), 100):
             names = ",".join(f"t3_{id_}" for id_ in ids[start : start + 100])
             listing = self._get("api/info", {"id": names, "raw_json": 1}, "")
-            things = [child.get("data") or {} for child in listing["children"]]
-            there |= {str(thing.get("id")) for thing in things if not _is_removed(thing)}
+            things = _things(listing)
+            if not all(isinstance(thing, dict) and thing.get("id") for thing in things):
+                raise SearchFailed(not_an_answer("submissions").outcome)
+            there |= {str(thing["id"]) for thing in things if not _is_removed(thing)}
         return set(ids) - there
 
     def close(self) -> None:
@@ -169,24 +172,38 @@ class RedditConnector:
         return Post(
             platform="reddit", platform_id=str(thing["id"]), text=text, created_at=created,
             url=f"https://www.reddit.com{thing['permalink']}" if thing.get("permalink") else None,
-            author=pseudonym(author, self._salt) if isinstance(author, str) and author != "[deleted]" else None,
+            author=pseudonym(author, self._salt) if isinstance(author, str) else None,
             links=tuple(dict.fromkeys(link for link in (*outside, *links_in(text)) if link)),
             reach=Reach(likes=count(thing.get("score")), replies=count(thing.get("num_comments"))),
         )  # fmt: skip
 
 
-def _is_removed(thing: Mapping[str, Any]) -> bool:
-    return bool(thing.get("removed_by_category")) or thing.get("selftext") in _REMOVED or thing.get("title") in _REMOVED
+def _things(listing: Mapping[str, Any]) -> list[Any]:
+    return [child.get("data") if isinstance(child, dict) else child for child in listing["children"]]
+
+
+def _is_removed(thing: Any) -> bool:
+    if not isinstance(thing, dict):
+        return False
+    return (
+        bool(thing.get("removed_by_category"))
+        or thing.get("author") == _NOBODY
+        or thing.get("selftext") in _REMOVED
+        or thing.get("title") in _REMOVED
+    )
 
 
 def _created(thing: Mapping[str, Any]) -> datetime:
-    return datetime.fromtimestamp(float(thing["created_utc"]), UTC)
+    try:
+        return datetime.fromtimestamp(float(thing["created_utc"]), UTC)
+    except (OverflowError, OSError) as exc:
+        raise ValueError(f"its date cannot be: {str(thing['created_utc'])[:40]!r}") from exc
 
 
-def _is_before(thing: Mapping[str, Any], since: datetime) -> bool:
+def _is_before(thing: Any, since: datetime) -> bool:
     try:
         return _created(thing) < since
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+    except (KeyError, TypeError, ValueError):
         return False
 
 

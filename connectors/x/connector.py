@@ -4,6 +4,7 @@ Prices, limits and rules are those of the public pages of November 2026, and opt
 original, never a second text; users are never asked for.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -29,7 +30,7 @@ from connectors.protocol import (
     Window,
 )  # fmt: skip
 from connectors.records import count, moment, pseudonym, read_records
-from connectors.x.compliance import removed
+from connectors.x.compliance import ComplianceJobs
 from domain.outcome import BudgetUsedUp, RateLimited
 from domain.post import Post, Reach
 from domain.query import EndpointKind, Query
@@ -39,9 +40,12 @@ _LIBRARY_HOST = "https://api.twitter.com"
 _NO_RETWEETS = " -is:retweet"
 _RECENT = timedelta(days=7)
 _MARGIN = timedelta(minutes=1)  # between our clock and theirs, at the far end of the seven days
-_NEWEST = timedelta(seconds=10)  # the API refuses an end that is nearer
+_SKEW = _MARGIN / 2  # a start that is nearer than this to the far end is moved up when a search goes on
+_NEWEST = timedelta(seconds=15)  # the API refuses an end nearer than 10 s; ours is rounded up to a whole second
 _FIELDS = ["author_id", "created_at", "entities", "lang", "note_tweet", "public_metrics", "referenced_tweets"]
 _USED_UP = "usage-capped"
+_SMALLEST_PAGE = 10
+_TOO_OLD = "recent search reaches back seven days, and the rest of this one is older"
 
 
 class XOptions(Options):
@@ -71,7 +75,8 @@ class XConnector:
     def __init__(self, context: ConnectorContext, options: XOptions) -> None:
         self.name = context.name
         self.prices = Prices(post=options.post_price, estimate=options.count_price)
-        self.limits = Limits(500 if options.archive else 100, 10, 1024 if options.archive else 512)
+        smallest = 2 * _SMALLEST_PAGE if options.retweets else _SMALLEST_PAGE
+        self.limits = Limits(500 if options.archive else 100, smallest, 1024 if options.archive else 512)
         self._salt, self._clock, self._options = context.salt, context.clock, options
         # The library's own waiting recurses without end where no header says how long.
         self._client = tweepy.Client(
@@ -79,6 +84,8 @@ class XConnector:
         )
         self._client.session.close()
         self._client.session = session_at(options.base_url, built_in=_LIBRARY_HOST)
+        open_job = context.folder / f"x-{context.name}.compliance"
+        self._compliance = ComplianceJobs(self._client, self._ask, open_job, context.clock)
 
     def compile(self, query: Query) -> list[CompiledQuery]:
         """One query: X has OR, and it is weaker than AND, so groups stand in parentheses."""
@@ -95,37 +102,38 @@ class XConnector:
         answer = self._ask(
             lambda: ask_for(compiled.syntax, start_time=cursor.start, end_time=cursor.end, granularity="day"), compiled
         )
-        total = count(answer.get("meta", {}).get("total_tweet_count"))
+        if not isinstance(answer.get("meta"), dict):
+            raise SearchFailed(not_an_answer("meta").outcome)
+        total = count(answer["meta"].get("total_tweet_count"))
         return Estimate(total, None if total is None else total * self.prices.post)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
-        place = _Cursor(*json.loads(cursor)) if cursor else self._first_cursor(window)
+        place = self._resumed(_Cursor(*json.loads(cursor))) if cursor else self._first_cursor(window)
         notices = [] if cursor else self._not_covered(window)
         if place is None:
-            return Page((), notices=tuple(notices))
+            return Page((), notices=tuple(notices), incomplete=_TOO_OLD if cursor else "")
         ask_for = self._client.search_all_tweets if self._options.archive else self._client.search_recent_tweets
         asked: dict[str, Any] = {
             "start_time": place.start, "end_time": place.end, "max_results": most or self.limits.page_size,
             "tweet_fields": _FIELDS, "sort_order": "recency",
         }  # fmt: skip
-        if self._options.retweets:
-            asked["expansions"] = ["referenced_tweets.id"]
+        if self._options.retweets:  # each may bring its original, which has its price too
+            asked |= {"expansions": ["referenced_tweets.id"], "max_results": (most or self.limits.page_size) // 2}
         if place.token:
             asked["next_token"] = place.token
         answer = self._ask(lambda: ask_for(compiled.syntax, **asked), compiled)
         if not isinstance(answer.get("meta"), dict):
             raise SearchFailed(not_an_answer("meta").outcome)
         posts, unread = read_records(_list(answer, "data"), self._reader(answer, window))
-        notices += unread + [
-            f"X: {error.get('detail') or error.get('title')}"[:200] for error in _list(answer, "errors")
-        ]
+        notices += unread + [f"X: {_said(error)}"[:200] for error in _list(answer, "errors")]
         token = answer["meta"].get("next_token")
-        following = json.dumps(place._replace(token=token)) if token else None
-        return Page(tuple(posts), following, tuple(notices))
+        following = json.dumps(place._replace(token=token)) if isinstance(token, str) and token else None
+        billed = _billed(answer, f"{compiled.syntax} {place.token or 'first'}")
+        return Page(tuple(posts), following, tuple(notices), billed=billed)
 
     def gone(self, ids: Sequence[str]) -> set[str]:
         """By a batch compliance job, which costs nothing; looking posts up would cost as much as reading them."""
-        return removed(self._client, ids, self._ask)
+        return self._compliance.removed(ids)
 
     def close(self) -> None:
         self._client.session.close()
@@ -139,6 +147,14 @@ class XConnector:
             _Cursor(_seconds(since), _seconds(until + timedelta(microseconds=999_999)), None) if since < until else None
         )
 
+    def _resumed(self, place: _Cursor) -> _Cursor | None:
+        """The window as it was, unless its start is by now so old that it would be refused; None if all of it is."""
+        now = self._clock()
+        if self._options.archive or datetime.fromisoformat(place.start) >= now - _RECENT + _SKEW:
+            return place
+        start = _seconds(now - _RECENT + _MARGIN)
+        return place._replace(start=start) if start < place.end else None
+
     def _not_covered(self, window: Window) -> list[str]:
         missing = self._clock() - _RECENT + _MARGIN - window.since
         if self._options.archive or missing <= _MARGIN:
@@ -147,7 +163,8 @@ class XConnector:
         return [f"{days} day{'s' * (days > 1)} not covered: recent search reaches back seven days"]
 
     def _reader(self, answer: Mapping[str, Any], window: Window) -> "_Reader":
-        originals = {tweet["id"]: tweet for tweet in (answer.get("includes") or {}).get("tweets", []) if "id" in tweet}
+        included = _list(answer.get("includes"), "tweets")
+        originals = {str(tweet["id"]): tweet for tweet in included if isinstance(tweet, dict) and tweet.get("id")}
         return _Reader(originals, self._salt, window)
 
     def _ask(self, request: Any, compiled: CompiledQuery | None = None) -> dict[str, Any]:
@@ -175,7 +192,9 @@ class _Reader:
         self._originals, self._salt, self._window = originals, salt, window
 
     def __call__(self, tweet: dict[str, Any]) -> Post | None:
-        shared = next((r["id"] for r in tweet.get("referenced_tweets") or () if r.get("type") == "retweeted"), None)
+        shared = next(
+            (str(r["id"]) for r in tweet.get("referenced_tweets") or () if r.get("type") == "retweeted"), None
+        )
         posted = moment(tweet["created_at"])
         if shared:  # the cut text of a share says less than its original
             tweet = self._originals.get(shared) or tweet | {"id": shared}
@@ -202,9 +221,24 @@ def _links(tweet: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url for url in full if isinstance(url, str)))
 
 
-def _list(answer: Mapping[str, Any], field: str) -> list[Any]:
-    found = answer.get(field)
+def _list(answer: Any, field: str) -> list[Any]:
+    found = answer.get(field) if isinstance(answer, dict) else None
     return found if isinstance(found, list) else []
+
+
+def _said(error: Any) -> str:
+    return str(error.get("detail") or error.get("title")) if isinstance(error, dict) else str(error)
+
+
+def _billed(answer: Mapping[str, Any], page: str) -> tuple[str, ...]:
+    """Ids of every post of the answer, whether or not it could be read: X charges for what it returns, and for the
+    originals that are asked for with retweets as for any post. A record without an id gets one by its place."""
+    named = hashlib.sha256(page.encode()).hexdigest()[:16]
+    ids = [
+        str(record["id"]) if isinstance(record, dict) and record.get("id") else f"unread:{named}:{position}"
+        for position, record in enumerate(_list(answer, "data") + _list(answer.get("includes"), "tweets"))
+    ]
+    return tuple(dict.fromkeys(ids))
 
 
 def _problem(response: requests.Response) -> dict[str, Any]:

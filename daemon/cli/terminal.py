@@ -8,16 +8,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from domain.errors import ClaimwatchError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 
@@ -70,6 +68,9 @@ def open_output() -> None:
 
 def say(text: str) -> None:
     """A line of the answer. Text from outside is printed as it is, never as markup."""
+    from rich.console import Console
+    from rich.text import Text
+
     Console().print(Text(text), soft_wrap=True)
 
 
@@ -80,6 +81,11 @@ def say_json(value: object) -> None:
 
 def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
     """A table; cells are printed as they are. Where there is too little room, columns of sentences are folded."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(
         title=title, title_justify="left", header_style="bold", box=box.SIMPLE_HEAD, collapse_padding=True,
         pad_edge=False,
@@ -99,8 +105,11 @@ def say_facts(facts: Mapping[str, object]) -> None:
         say(f"{name:<{width}}  {_cell(value)}")
 
 
-def progress(unit: str) -> Progress:
+def progress(unit: str) -> "Progress":
     """A progress bar on standard error, gone where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     return Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeElapsedColumn(),
         console=Console(stderr=True), transient=False, disable=not sys.stderr.isatty(),

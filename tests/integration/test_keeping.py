@@ -12,6 +12,7 @@ from connectors.protocol import Page, Policy, SearchFailed, Window
 from connectors.records import pseudonym
 from connectors.simulated.connector import SimulatedConnector
 from connectors.simulated.posts_file import PostsFile
+from connectors.unusable import UnusableConnector
 from daemon import fetching, keeping, pipeline
 from daemon.delivery import FolderPostman
 from daemon.demo.day import DemoClock
@@ -23,6 +24,7 @@ from daemon.service import Service
 from daemon.store import searches
 from daemon.store.posts import Purged
 from daemon.wiring import pseudonym_key
+from domain.errors import NotForgotten
 from domain.outcome import Unavailable
 from domain.post import Post, Reach
 from domain.query import all_words_query
@@ -236,6 +238,40 @@ def test_forgetting_an_author_removes_all_their_posts_and_no_others(service: Ser
     purged = keeping.forget_author(service, "x", "author of p2", pseudonym_key(service.settings))
     assert purged.posts == 1
     assert count(service, "posts") == before - 1
+
+
+class Store(Platform):
+    """A platform that keeps posts of its own."""
+
+    def __init__(self, posts: Sequence[Post]) -> None:
+        super().__init__(posts)
+        self.removed: list[str] = []
+
+    def remove(self, ids: Sequence[str]) -> None:
+        if self.broken:
+            raise SearchFailed(Unavailable("down"))
+        self.removed += ids
+
+    def remove_author(self, author: str) -> None:
+        self.remove([f"all of {author}"])
+
+
+def test_what_is_forgotten_goes_from_the_stores_of_connectors_too(service: Service) -> None:
+    store = Store(posts(service))
+    service.connectors = {"feed": store}
+    keeping.forget_post(service, "x", "p1")
+    keeping.forget_author(service, "x", "ann", pseudonym_key(service.settings))
+    assert store.removed == ["p1", "all of ann"]
+
+
+def test_a_store_that_cannot_be_reached_is_named_and_all_the_rest_is_done(service: Service) -> None:
+    store = Store(posts(service))
+    live(service, store)
+    store.broken = True
+    service.connectors = {"feed": store, "other": UnusableConnector("other", "no token")}
+    with pytest.raises(NotForgotten, match=r"perhaps not there: feed: unavailable: down; other: .*no token"):
+        keeping.forget_post(service, "x", "p1")
+    assert stored(service, TEXT) == []
 
 
 def test_forgetting_what_is_not_there_removes_nothing(service: Service) -> None:

@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import ClassVar
 
 from tests.replay.grammars import BLUESKY, MASTODON, REDDIT, Accepts, IllegalQuery, X, fits
 from tests.replay.server import Answer, Request
@@ -46,13 +47,18 @@ class XServer:
     compliance: list[str] = field(default_factory=list)
     uploaded: list[str] = field(default_factory=list)
     base_url: str = ""
+    now: datetime = NOW
+    job_states: list[str] = field(default_factory=list)  # of compliance jobs, one a look; then "complete"
+    jobs: int = 0
 
     def __call__(self, request: Request) -> Answer:
         if request.path.endswith("/compliance/jobs") and request.method == "POST":
+            self.jobs += 1
             urls = {"upload_url": f"{self.base_url}/upload", "download_url": f"{self.base_url}/download"}
-            return Answer({"data": {"id": "7", "status": "created", **urls}})
+            return Answer({"data": {"id": f"{self.jobs}", "status": "created", **urls}})
         if "/compliance/jobs/" in request.path:
-            return Answer({"data": {"id": "7", "status": "complete", "download_url": f"{self.base_url}/download"}})
+            status = self.job_states.pop(0) if self.job_states else "complete"
+            return Answer({"data": {"id": "7", "status": status, "download_url": f"{self.base_url}/download"}})
         if request.path == "/upload":
             self.uploaded = request.body.decode().split()
             return Answer(b"")
@@ -66,6 +72,8 @@ class XServer:
             return Answer({"title": "Invalid Request", "detail": f"{exc}", "type": "invalid-request"}, 400)
         if "counts" in request.path:
             return Answer({"data": [], "meta": {"total_tweet_count": len(found)}})
+        if refused := self._window_refused(request):
+            return Answer({"title": "Invalid Request", "detail": refused, "type": "invalid-request"}, 400)
         size, start = int(request.params.get("max_results", 10)), int(request.params.get("next_token", "0"))
         if not 10 <= size <= 500:
             return Answer({"title": "Invalid Request", "detail": f"max_results {size}"}, 400)
@@ -74,6 +82,12 @@ class XServer:
         if start + size < len(found):
             meta["next_token"] = str(start + size)
         return Answer({"data": [self._tweet(post) for post in page], "meta": meta} if page else {"meta": meta})
+
+    def _window_refused(self, request: Request) -> str:
+        start, end = (datetime.fromisoformat(request.params[name]) for name in ("start_time", "end_time"))
+        if "recent" in request.path and start < self.now - timedelta(days=7):
+            return "'start_time' must be within the last seven days"
+        return "'end_time' must be at least 10 seconds ago" if end > self.now - timedelta(seconds=10) else ""
 
     def _found(self, request: Request) -> list[Said]:
         start, end = (datetime.fromisoformat(request.params[name]) for name in ("start_time", "end_time"))
@@ -217,6 +231,10 @@ class MastodonServer:
 class ElasticsearchServer:
     """The part of the REST interface that the connector speaks: match over words, points in time, bulk, mget."""
 
+    HEADERS: ClassVar[dict[str, str]] = {
+        "X-Elastic-Product": "Elasticsearch",
+        "Content-Type": "application/vnd.elasticsearch+json;compatible-with=9",
+    }
     posts: list[Said]
     indexed: dict[str, dict[str, object]] = field(default_factory=dict)
     points: set[str] = field(default_factory=set)
@@ -232,11 +250,7 @@ class ElasticsearchServer:
 
     def __call__(self, request: Request) -> Answer:
         answer = self._answer(request)
-        kind = {
-            "X-Elastic-Product": "Elasticsearch",
-            "Content-Type": "application/vnd.elasticsearch+json;compatible-with=9",
-        }
-        return Answer(answer.body, answer.status, kind | dict(answer.headers))
+        return Answer(answer.body, answer.status, self.HEADERS | dict(answer.headers))
 
     def _answer(self, request: Request) -> Answer:
         path = request.path
@@ -255,6 +269,8 @@ class ElasticsearchServer:
             return Answer({"docs": [{"_id": i, "found": i in self.indexed} for i in request.json()["ids"]]})
         if path.endswith("/_bulk"):
             return self._bulk(request)
+        if path.endswith("/_delete_by_query"):
+            return self._delete_by_query(request.json()["query"]["term"]["author"])
         if request.method == "HEAD":
             return Answer(b"", 200 if self.indexed else 404)
         return Answer({"acknowledged": True})
@@ -271,6 +287,13 @@ class ElasticsearchServer:
             for score, id_ in hits[: asked["size"]]
         ]
         return Answer({"pit_id": asked["pit"]["id"], "hits": {"hits": found}})
+
+    def _delete_by_query(self, author: str) -> Answer:
+        theirs = [id_ for id_, source in self.indexed.items() if source["author"] == author]
+        kept = [id_ for id_ in theirs if id_ in self.refuse]
+        for id_ in set(theirs) - set(kept):
+            del self.indexed[id_]
+        return Answer({"deleted": len(theirs) - len(kept), "version_conflicts": len(kept), "failures": []})
 
     def _hits(self, query: dict[str, dict[str, dict[str, dict[str, dict[str, str]]]]]) -> list[tuple[float, str]]:
         wanted = set(query["bool"]["must"]["match"]["text"]["query"].lower().split())
@@ -296,9 +319,10 @@ class ElasticsearchServer:
                 error = {"type": "document_parsing_exception", "reason": "failed to parse field [created_at]"}
                 items.append({action: {"_id": id_, "status": 400, "error": error}})
                 continue
+            there = id_ in self.indexed
             if source is None:
                 self.indexed.pop(id_, None)
             else:
                 self.indexed[id_] = source
-            items.append({action: {"_id": id_, "status": 200}})
+            items.append({action: {"_id": id_, "status": 200 if there or source else 404}})
         return Answer({"errors": any("error" in str(item) for item in items), "items": items})

@@ -110,7 +110,7 @@ def test_t01_limits_caps_and_credit_are_told_apart_and_asked_once(
     assert len(server.requests) == 1, "the searches of the other claim were not sent"
     with watched.database.connection() as conn:
         told = searches.failures(conn, since=NOW - timedelta(days=1), until=NOW)
-    assert {row["detail"] for row in told} == {str(expected)}
+    assert {trouble.detail for trouble in told} == {str(expected)}
     assert rows(watched, "SELECT count(*) FROM searches WHERE outcome = 'found'") == [(0,)]
     if isinstance(expected, RateLimited):
         assert rows(watched, "SELECT DISTINCT next_due FROM watches") == [(expected.until,)]
@@ -143,19 +143,17 @@ def test_t02_operators_that_stand_in_a_claim_are_words(
 # T13 · a 403 that is no login failure
 
 
-@pytest.mark.parametrize(
-    ("login", "why"), [("", "search without login gives one page only"), ("desk.example", "edge blocked this host")]
-)
 def test_t13_an_edge_that_forbids_the_second_page_is_no_refused_login(
-    serve: Serve, context: ConnectorContext, watched: Service, login: str, why: str
+    serve: Serve, context: ConnectorContext, watched: Service
 ) -> None:
+    why = "edge blocked this host"
     platform = BlueskyServer(said(130, text="Tap water is banned in every city"))
     server = serve(platform)
-    bluesky = make.make_bluesky(server.url, context, identifier=login)
+    bluesky = make.make_bluesky(server.url, context)
     page = bluesky.search(compiled(bluesky), WEEK, None)
     server.fail(Answer("<html>Request forbidden by administrative rules</html>", 403), path="searchPosts")
     assert failure(bluesky, page.cursor) == Unavailable(why)
-    assert platform.logins == (1 if login else 0)
+    assert platform.logins == 1
     patient = watched.settings.search.model_copy(update={"reads_per_query": 500})
     watched.settings = watched.settings.model_copy(update={"search": patient})
     watched.connectors = {"feed": cast(Connector, ForbiddenAfterOnePage(bluesky, server))}
@@ -163,6 +161,32 @@ def test_t13_an_edge_that_forbids_the_second_page_is_no_refused_login(
     first = rows(watched, "SELECT cursor, posts, outcome, detail FROM searches ORDER BY id LIMIT 1")
     assert first == [("100", 100, "unavailable", f"unavailable: {why}")]
     bluesky.close()
+
+
+def test_t13_without_a_login_the_first_page_is_the_last_and_says_so(
+    serve: Serve, context: ConnectorContext, watched: Service, closing: list[Connector]
+) -> None:
+    why = "search without login gives one page only"
+    server = serve(BlueskyServer(said(130, text="Tap water is banned in every city")))
+    bluesky = make.make_bluesky(server.url, context, identifier="")
+    closing.append(bluesky)
+    page = bluesky.search(compiled(bluesky), WEEK, None)
+    assert (len(page.posts), page.cursor, page.incomplete) == (100, None, why)
+    begun_with_a_login = bluesky.search(compiled(bluesky), WEEK, "100")
+    assert (begun_with_a_login.posts, begun_with_a_login.cursor, begun_with_a_login.incomplete) == ((), None, why)
+    assert len(server.asked("searchPosts")) == 1
+    search_all(watched, bluesky)
+    first = rows(watched, "SELECT posts, outcome, incomplete FROM searches ORDER BY id LIMIT 1")
+    assert first == [(100, "found", why)]
+
+
+def test_t13_a_search_without_a_login_that_ends_on_one_page_is_complete(
+    serve: Serve, context: ConnectorContext, closing: list[Connector]
+) -> None:
+    bluesky = make.make_bluesky(serve(BlueskyServer(said(3))).url, context, identifier="")
+    closing.append(bluesky)
+    page = bluesky.search(compiled(bluesky), WEEK, None)
+    assert (len(page.posts), page.cursor, page.incomplete) == (3, None, "")
 
 
 class ForbiddenAfterOnePage:
@@ -360,7 +384,44 @@ def test_t38_recent_search_is_asked_for_what_it_covers_and_says_what_is_missing(
     assert page.notices == ("1 day not covered: recent search reaches back seven days",)
     asked = server.requests[0].params
     assert datetime.fromisoformat(asked["start_time"]) == NOW - timedelta(days=7) + timedelta(minutes=1)
-    assert datetime.fromisoformat(asked["end_time"]) == NOW - timedelta(seconds=10)
+    assert datetime.fromisoformat(asked["end_time"]) == NOW - timedelta(seconds=15)
+
+
+@pytest.mark.parametrize("part", [1, 400_000, 999_999])
+def test_t38_the_end_is_ten_seconds_away_whatever_the_part_of_a_second(
+    serve: Serve, context: ConnectorContext, closing: list[Connector], part: int
+) -> None:
+    now = NOW + timedelta(microseconds=part)
+    server = serve(XServer(said(3), now=now))
+    x = make.make_x(server.url, replace(context, clock=lambda: now))
+    closing.append(x)
+    assert len(x.search(compiled(x), Window(NOW - timedelta(days=6), now), None).posts) == 3
+    assert now - datetime.fromisoformat(server.requests[0].params["end_time"]) >= timedelta(seconds=10)
+
+
+def test_t38_a_search_that_goes_on_later_is_asked_for_what_is_still_covered(
+    serve: Serve, context: ConnectorContext, closing: list[Connector]
+) -> None:
+    now = NOW
+    platform = XServer(said(130))
+    server = serve(platform)
+    x = make.make_x(server.url, replace(context, clock=lambda: now))
+    closing.append(x)
+    window = Window(NOW - timedelta(days=7), NOW)
+    cursor = x.search(compiled(x), window, None).cursor
+    begun = server.requests[-1].params
+    x.search(compiled(x), window, cursor)
+    assert server.requests[-1].params["start_time"] == begun["start_time"], "the same window for the pages of a search"
+    now = platform.now = NOW + timedelta(hours=5)
+    assert x.search(compiled(x), window, cursor).posts
+    asked = server.requests[-1].params
+    assert datetime.fromisoformat(asked["start_time"]) == now - timedelta(days=7) + timedelta(minutes=1)
+    assert asked["end_time"] == begun["end_time"]
+    now = platform.now = NOW + timedelta(days=8)
+    late, asked_so_far = x.search(compiled(x), window, cursor), len(server.requests)
+    assert (late.posts, late.cursor) == ((), None)
+    assert "seven days" in late.incomplete
+    assert len(server.requests) == asked_so_far == 3
 
 
 def test_t38_a_day_is_its_24_hours(serve: Serve, context: ConnectorContext, closing: list[Connector]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,12 +16,15 @@ from pathlib import Path
 import pytest
 
 from connectors.elasticsearch.connector import ElasticsearchConnector
-from connectors.protocol import Connector, ConnectorContext, SearchFailed, Window
+from connectors.protocol import Connector, ConnectorContext, Removing, SearchFailed, Window
+from connectors.records import pseudonym
+from domain.outcome import Unavailable
 from domain.post import Post
 from domain.query import Query, text_query
 from tests.integration.connectors import make
 from tests.integration.connectors.platforms import Serve
 from tests.replay.platforms import NOW, ElasticsearchServer, said
+from tests.replay.server import Answer, ReplayServer
 from tests.unit.connectors.contract import ConnectorContract, all_posts
 
 WEEK = Window(NOW - timedelta(days=7), NOW)
@@ -36,10 +40,13 @@ def platform() -> ElasticsearchServer:
 
 
 @pytest.fixture
-def connector(
-    platform: ElasticsearchServer, serve: Serve, context: ConnectorContext
-) -> Iterator[ElasticsearchConnector]:
-    made = make.make_elasticsearch(serve(platform).url, context)
+def server(platform: ElasticsearchServer, serve: Serve) -> ReplayServer:
+    return serve(platform)
+
+
+@pytest.fixture
+def connector(server: ReplayServer, context: ConnectorContext) -> Iterator[ElasticsearchConnector]:
+    made = make.make_elasticsearch(server.url, context)
     assert isinstance(made, ElasticsearchConnector)
     yield made
     made.close()
@@ -65,6 +72,89 @@ def test_removed_posts_are_gone(connector: ElasticsearchConnector, platform: Ela
     list(connector.add(posts(3)))
     connector.remove(["2"])
     assert connector.gone(["1", "2", "3"]) == {"2"}
+
+
+def test_removing_a_post_that_is_not_there_is_no_failure(
+    connector: ElasticsearchConnector, platform: ElasticsearchServer
+) -> None:
+    assert isinstance(connector, Removing)
+    list(connector.add(posts(3)))
+    connector.remove(["2", "never-was"])
+    connector.remove([])
+    assert set(platform.indexed) == {"1", "3"}
+
+
+def test_a_post_that_the_server_keeps_is_a_failure_to_remove_and_the_others_go(
+    connector: ElasticsearchConnector, platform: ElasticsearchServer
+) -> None:
+    list(connector.add(posts(3)))
+    platform.refuse = frozenset({"1"})
+    with pytest.raises(SearchFailed, match=r"1 of 3 posts could not be removed: 1: failed to parse") as failed:
+        connector.remove(["1", "2", "3"])
+    assert isinstance(failed.value.outcome, Unavailable)
+    assert set(platform.indexed) == {"1"}
+
+
+def test_the_posts_of_an_author_go_and_no_others(
+    connector: ElasticsearchConnector, platform: ElasticsearchServer, context: ConnectorContext
+) -> None:
+    mine, other = posts(3)[:2], posts(3)[2]
+    list(connector.add([*(replace(post, author=pseudonym("Ann", context.salt)) for post in mine), other]))
+    platform.refuse = frozenset({mine[0].platform_id})
+    with pytest.raises(SearchFailed, match="do it again"):
+        connector.remove_author("Ann")
+    platform.refuse = frozenset()
+    connector.remove_author("Ann")
+    assert set(platform.indexed) == {other.platform_id}
+
+
+def test_removing_from_an_index_that_is_missing_or_a_server_that_is_not_there_fails(
+    connector: ElasticsearchConnector, context: ConnectorContext, server: ReplayServer
+) -> None:
+    error = {"type": "index_not_found_exception", "reason": "no such index [claimwatch-posts]"}
+    items = [{"delete": {"_id": "1", "status": 404, "error": error}}]
+    server.fail(Answer({"errors": True, "items": items}, headers=ElasticsearchServer.HEADERS), path="_bulk")
+    with pytest.raises(SearchFailed, match="no such index"):
+        connector.remove(["1"])
+    server.fail(Answer({"error": "x"}, 500, ElasticsearchServer.HEADERS), path="_bulk")
+    with pytest.raises(SearchFailed, match="unavailable: the server answered 500"):
+        connector.remove(["1"])
+    nowhere = make.make_elasticsearch("http://127.0.0.1:9", context)
+    assert isinstance(nowhere, ElasticsearchConnector)
+    with pytest.raises(SearchFailed, match="unavailable"):
+        nowhere.remove(["1"])
+    nowhere.close()
+
+
+PARTS = [
+    ({"_shards": {"total": 5, "successful": 3, "failed": 2}}, "2 of 5 shards failed"),
+    ({"timed_out": True}, "ran out of time"),
+]
+
+
+@pytest.mark.parametrize(("part", "why"), PARTS)
+def test_an_answer_of_some_shards_only_is_never_taken_for_the_whole(
+    connector: ElasticsearchConnector, server: ReplayServer, part: dict[str, object], why: str
+) -> None:
+    list(connector.add(posts(3)))
+    compiled = connector.compile(text_query(connector.kind, "water", policy="test"))[0]
+    body = {"pit_id": "pit0", "count": 0, "hits": {"hits": []}, **part}
+    for path, ask in (("_search", connector.search), ("_count", connector.estimate)):
+        server.fail(Answer(body, headers=ElasticsearchServer.HEADERS), path=path, times=3)
+        with pytest.raises(SearchFailed, match=why) as failed:
+            ask(compiled, WEEK, None) if path == "_search" else ask(compiled, WEEK)  # type: ignore[call-arg]
+        assert isinstance(failed.value.outcome, Unavailable)
+    assert all(r.params["allow_partial_search_results"] == "false" for r in server.asked("_search"))
+
+
+@pytest.mark.parametrize("hits", [{}, {"hits": {}}, {"hits": {"hits": None}}, {"hits": {"hits": [{"_id": "1"}] * 40}}])
+def test_an_answer_without_hits_is_none(
+    connector: ElasticsearchConnector, server: ReplayServer, hits: dict[str, object]
+) -> None:
+    compiled = connector.compile(text_query(connector.kind, "water", policy="test"))[0]
+    server.fail(Answer(hits, headers=ElasticsearchServer.HEADERS), path="_search")
+    with pytest.raises(SearchFailed, match="it lacks"):
+        connector.search(compiled, WEEK, None)
 
 
 def test_a_search_goes_on_after_its_point_in_time_has_passed(
@@ -139,6 +229,17 @@ def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
                 return
         time.sleep(0.1)
     pytest.skip("noida-db does not run on this machine")
+
+
+def test_the_posts_of_an_author_go_from_a_server_that_runs(live_url: str, context: ConnectorContext) -> None:
+    made = make.make_elasticsearch(live_url, context, index="posts-of-ann", api_key="")
+    assert isinstance(made, ElasticsearchConnector)
+    mine, other = posts(3)[:2], posts(3)[2]
+    assert list(made.add([*(replace(post, author=pseudonym("Ann", context.salt)) for post in mine), other])) == []
+    made._client.indices.refresh(index="posts-of-ann")
+    made.remove_author("Ann")
+    assert made.gone([post.platform_id for post in (*mine, other)]) == {post.platform_id for post in mine}
+    made.close()
 
 
 class TestLive(ConnectorContract):

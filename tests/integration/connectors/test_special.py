@@ -9,11 +9,12 @@ import pytest
 from connectors.bluesky import login
 from connectors.protocol import Connector, ConnectorContext, SearchFailed
 from domain.errors import BadSetting
-from domain.outcome import NotPermitted, RateLimited, Unavailable
+from domain.outcome import NotPermitted, RateLimited
 from tests.integration.connectors import make
 from tests.integration.connectors.platforms import PLATFORMS, Serve, Setup
 from tests.replay.platforms import NOW, BlueskyServer, MastodonServer, RedditServer, XServer, said
 from tests.replay.server import Answer, Request
+from tests.unit.connectors.contract import all_posts
 
 ODD: list[dict[str, object]] = [
     {"created_at": "not a date", "created_utc": "soon", "indexedAt": "yesterday"},
@@ -156,19 +157,99 @@ def test_a_partial_error_of_x_is_a_notice(serve: Serve, context: ConnectorContex
     connector.close()
 
 
-def test_a_compliance_job_that_fails_purges_nothing(serve: Serve, context: ConnectorContext) -> None:
-    def failing(request: Request) -> Answer:
-        if request.path == "/upload":
-            return Answer(b"")
-        return Answer(
-            {"data": {"id": "7", "status": "failed", "upload_url": f"{server.url}/upload", "download_url": "-"}}
-        )
+@pytest.mark.parametrize("retweets", ["false", "true"])
+def test_odd_entries_beside_the_posts_of_x_fail_no_page(serve: Serve, context: ConnectorContext, retweets: str) -> None:
+    posts = said(3)
+    moment, shared = "2026-11-28T06:00:00.000Z", [{"type": "retweeted", "id": "9"}]
+    good = {"id": "1", "text": posts[0].text, "created_at": moment, "author_id": "u"}
+    retweet = good | {"id": "2", "referenced_tweets": shared}
+    server = serve(XServer([]))
+    odd: list[object] = [None, [], {"tweets": None}, {"tweets": [None, "x", {"text": "no id"}]}]
+    for included in odd:
+        body = {"data": [good, None, "x", retweet], "includes": included, "errors": ["odd", None, 3], "meta": {}}
+        server.fail(Answer(body))
+        connector = make.make_x(server.url, context, retweets=retweets)
+        setup = Setup(server, connector, "")
+        page = connector.search(setup.compiled, setup.window, None)
+        assert [post.platform_id for post in page.posts] == ["1", "9"]
+        assert len(page.notices) >= 5
+        connector.close()
 
-    server = serve(failing)
-    connector = make.make_x(server.url, context)
+
+def test_x_bills_every_post_that_came_and_not_only_those_that_are_kept(serve: Serve, context: ConnectorContext) -> None:
+    moment = "2026-11-28T06:00:00.000Z"
+    good = {"id": "1", "text": "water is banned", "created_at": moment, "author_id": "u"}
+    body = {
+        "data": [
+            good, {"id": "2", "created_at": "soon"}, good | {"id": "3", "created_at": "1999-01-01T00:00:00.000Z"},
+            good | {"id": "4", "referenced_tweets": [{"type": "retweeted", "id": "5"}]}, {"text": "no id"}, "odd",
+        ],
+        "includes": {"tweets": [good | {"id": "5"}]},
+        "meta": {"next_token": "T"},
+    }  # fmt: skip
+    server = serve(XServer([]))
+    server.fail(Answer(body), times=3)
+    connector = make.make_x(server.url, context, retweets="true")
+    setup = Setup(server, connector, "")
+    pages = [connector.search(setup.compiled, setup.window, None) for _ in range(2)]
+    assert [post.platform_id for post in pages[0].posts] == ["1", "5"]
+    assert set(pages[0].billed) > {"1", "2", "3", "4", "5"}
+    assert len(pages[0].billed) == 7
+    assert pages[0].billed == pages[1].billed, "a page that is asked for again is charged once a day"
+    following = connector.search(setup.compiled, setup.window, pages[0].cursor)
+    assert set(following.billed) & set(pages[0].billed) == {"1", "2", "3", "4", "5"}
+    connector.close()
+
+
+@pytest.mark.parametrize(("retweets", "asked"), [("false", "40"), ("true", "20")])
+def test_a_page_of_x_with_its_originals_is_no_larger_than_allowed(
+    serve: Serve, context: ConnectorContext, retweets: str, asked: str
+) -> None:
+    server = serve(XServer([]))
+    server.fail(Answer({"data": [], "meta": {}}))
+    connector = make.make_x(server.url, context, retweets=retweets)
+    setup = Setup(server, connector, "")
+    connector.search(setup.compiled, setup.window, None, most=40)
+    assert server.requests[0].params["max_results"] == asked
+    assert connector.limits.smallest_page == {"false": 10, "true": 20}[retweets]
+    connector.close()
+
+
+def test_mastodon_goes_on_after_a_short_page_and_ends_on_an_empty_one(serve: Serve, context: ConnectorContext) -> None:
+    posts = said(60)
+    platform = MastodonServer(posts)
+    server = serve(platform)
+    connector = make.make_mastodon(server.url, context)
+    setup = Setup(server, connector, "")
+    login = {"Authorization": "Bearer x"}
+    body = platform(Request("GET", "/api/v2/search", {"q": setup.compiled.syntax, "limit": "40"}, login, b"")).body
+    server.fail(Answer(body | {"statuses": body["statuses"][:37]}), path="search")
+    found = all_posts(connector, setup.compiled)
+    assert [post.platform_id for post in found] == [post.id for post in (*posts[:37], *posts[40:])]
+    assert [request.params.get("offset") for request in server.asked("search")] == [None, "40", "80"]
+    connector.close()
+
+
+@pytest.mark.parametrize("answer", [{}, {"statuses": None}, {"statuses": {}}, {"statuses": 7}, [], None])
+def test_an_answer_of_mastodon_without_statuses_is_none(
+    serve: Serve, context: ConnectorContext, answer: object
+) -> None:
+    server = serve(MastodonServer(said(3)))
+    server.fail(Answer(answer), path="search", times=3)
+    connector = make.make_mastodon(server.url, context)
+    with pytest.raises(SearchFailed, match="unavailable"):
+        first_page(connector)
+    connector.close()
+
+
+def test_a_mastodon_server_that_is_busy_says_until_when(serve: Serve, context: ConnectorContext) -> None:
+    server = serve(MastodonServer(said(3)))
+    server.fail(Answer({"error": "busy"}, 503, {"Retry-After": "120"}), path="search")
+    connector = make.make_mastodon(server.url, context)
     with pytest.raises(SearchFailed) as failed:
-        connector.gone(["1"])
-    assert isinstance(failed.value.outcome, Unavailable)
+        first_page(connector)
+    assert failed.value.outcome == RateLimited(NOW + timedelta(seconds=120))
+    assert len(server.requests) == 1
     connector.close()
 
 

@@ -60,6 +60,21 @@ def test_alternatives_become_queries_where_there_is_none_eight_at_most() -> None
     assert len(syntax(boolean(("a", "b", "c"), ("d", "e", "f")), no_or)) == 8
 
 
+def test_alternatives_that_are_left_out_stand_in_the_trail_of_each_query_that_stays() -> None:
+    no_or, why = Grammar(300, disjunction=None), "→ without OR, a query becomes 8 at most"
+    for groups, edits in (
+        ([tuple("abcdefgh"), ("x",)], []),
+        ([tuple("abcdefghij"), ("x",)], [f"dropped i {why}", f"dropped j {why}"]),
+        ([("a", "b", "c"), ("d", "e", "f")], [f"dropped 1 combination of alternatives {why}"]),
+        ([("a", "b"), tuple("cdefghijk")], [
+            f"dropped b {why}", f"dropped k {why}", f"dropped 10 combinations of alternatives {why}"]),
+    ):  # fmt: skip
+        compiled = compile_boolean(boolean(*groups), no_or)
+        assert len(compiled) == 8
+        assert [[str(edit) for edit in one.query.trail] for one in compiled] == [edits] * 8
+    assert [str(edit) for edit in compile_boolean(boolean(tuple("abcdefghij")), ANY)[0].query.trail] == []
+
+
 def test_alternatives_that_are_the_same_words_are_one() -> None:
     assert syntax(boolean(("Chip", "#chip", "chip!"))) == ["Chip"]
 

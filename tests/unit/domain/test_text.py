@@ -65,9 +65,13 @@ def test_a_normal_text_can_be_stored_and_is_composed(text: str) -> None:
     normal.encode()
 
 
-@given(st.text(), st.integers(2, 50))
+@given(st.text(), st.integers(-3, 50))
 def test_a_shortened_text_fits(text: str, limit: int) -> None:
-    assert len(shorten(text, limit)) <= limit
+    assert len(shorten(text, limit)) <= max(limit, 0)
+
+
+def test_nothing_is_left_of_a_text_where_nothing_may_be_quoted() -> None:
+    assert (shorten("water is banned", 0), shorten("water", -1), shorten("water", 1)) == ("", "", "…")
 
 
 def test_a_text_of_links_handles_and_signs_has_no_words() -> None:
