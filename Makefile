@@ -30,12 +30,13 @@ run: $(INSTALLED)
 pictures: $(INSTALLED) $(VENV)/.chromium
 	$(RUN)/python docs/pictures/take.py
 
+# Modules are compiled when they are first imported: most of torch and transformers never is.
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
-	$(RUN)/python -m pip install -q $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' constraints.txt)"
-	$(RUN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	$(RUN)/python -m pip install -q --no-compile $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' constraints.txt)"
+	$(RUN)/python -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@
 
 $(VENV)/.chromium: $(INSTALLED)

@@ -33,11 +33,15 @@ OrGroup = tuple[Term, ...]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One step from claim to query: the action, the word it touched, and what came of it."""
+    """One step from claim to query: the action, the word it touched, and what came of it.
+
+    `position` counts the words that the action could have touched; with it a trail of such edits can be replayed.
+    """
 
     action: str
     word: str = ""
     result: str = ""
+    position: int | None = None
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.action, self.word, "→ " + self.result if self.result else "") if part)

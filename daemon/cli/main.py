@@ -15,10 +15,12 @@ from daemon.cli import (
     ask,
     budget,
     demo,
+    exploring,
     forgetting,
     intake,
     mail,
     models,
+    quarantine,
     running,
     session,
     subscriptions,
@@ -36,12 +38,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for part in (demo, running, intake, ask, mail, models, forgetting):
+for part in (demo, running, intake, ask, mail, models, forgetting, exploring):
     app.registered_commands.extend(part.app.registered_commands)
 app.add_typer(watching.app, name="watch")
 app.add_typer(subscriptions.app, name="subscription")
 app.add_typer(budget.app, name="budget")
 app.add_typer(mail.outbox_app, name="outbox")
+app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(models.eval_app, name="eval")
 app.add_typer(models.retrain_app, name="retrain")
 

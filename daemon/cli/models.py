@@ -24,7 +24,7 @@ def eval_matching(
     runs: Annotated[Path, typer.Option(help="Folder for the run files (ids only).")] = Path("bench/results/runs"),
     json: JsonFlag = False,
 ) -> None:
-    """MAP@1, MAP@5 and MRR of BM25, KNN and their fusion, with 95 % intervals."""
+    """MAP@1, MAP@5 and MRR of BM25, encoder and their blends, with 95 % intervals."""
     from models.backbone import Encoder
     from models.evaluation.matching import evaluate_matching
 
@@ -39,6 +39,20 @@ def eval_matching(
     terminal.say(f"run files: {runs}" + ("" if rows else f" (the split {split} has no labels)"))
 
 
+@retrain_app.command("bm25f")
+def retrain_bm25f(
+    data: Data = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the settings and their card; default the shipped ones.")
+    ] = None,
+    seed: int = 0,
+) -> None:
+    """Tune what a word is worth in claim, title and body: on the train split."""
+    from models.ranking.train_bm25 import train
+
+    terminal.say_json(train(_data(session.settings(), data), out, seed=seed))
+
+
 @retrain_app.command("calibration")
 def retrain_calibration(
     data: Data = None,
@@ -47,7 +61,7 @@ def retrain_calibration(
     ] = None,
     seed: int = 0,
 ) -> None:
-    """Fit how sure a match is: on the train split, measured on dev."""
+    """Fit what ranks candidates and says how sure a match is: on the train split, measured on dev."""
     from models.ranking.train_calibration import train
 
     settings = session.settings()

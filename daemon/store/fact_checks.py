@@ -28,6 +28,19 @@ class Upserted:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptAside:
+    """A record in quarantine: where it came from, what was wrong, and the record as it came."""
+
+    id: int
+    source: str  # file, or "fact_checks" for a row of another system
+    row: int | None
+    field: str
+    reason: str
+    record: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class UncleanRow:
     """A row as another system left it."""
 
@@ -78,6 +91,12 @@ def keep_aside(conn: psycopg.Connection, rejected: Iterable[Rejected]) -> None:
     """Put records into quarantine; the same fault of the same row is kept once."""
     with conn.cursor() as cursor:
         cursor.executemany(statements(_SQL)["quarantine"], [asdict(r) for r in rejected])
+
+
+def kept_aside(conn: psycopg.Connection, limit: int) -> list[KeptAside]:
+    """What lies in quarantine, the newest first."""
+    with conn.cursor(row_factory=class_row(KeptAside)) as cursor:
+        return cursor.execute(statements(_SQL)["kept_aside"], {"limit": limit}).fetchall()
 
 
 def unclean(conn: psycopg.Connection, limit: int) -> list[UncleanRow]:

@@ -10,7 +10,7 @@ c = other posts of the sample that match, N = the sample's size and p_i = the sh
 `expected` gives the means of that; `draw` one day of it, so that what was read can be matched.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
@@ -65,6 +65,28 @@ def f_two(precision: float, recall: float) -> float:
     return 5 * precision * recall / (4 * precision + recall) if precision and recall else 0.0
 
 
+def background_posts(others: float, share: float, posts: int, scale: float) -> float:
+    """How many other posts of the platform match, if `others` of the sample's `posts` do and the groups would match
+    the share `share` of it if words occurred independently.
+
+    Plain arithmetic without keywords, as is `f_two`, so that `models.rewriting.rewards` can compile both."""
+    return scale * (others + TOGETHER * posts * share) if scale > 1 else float(others)
+
+
+def together(matches: Sequence[tuple[Collection[Hashable], float]], *, reads: float, gold: int) -> Worth:
+    """The mean worth of a claim's queries, each given as the gold posts and the number of others that match it; a gold
+    post that several queries may bring counts once."""
+    missed: dict[Hashable, float] = {}
+    paid = 0.0
+    for found, background in matches:
+        total = len(found) + background
+        read = min(reads / len(matches), total)
+        paid += read
+        for post in found:
+            missed[post] = missed.get(post, 1.0) * (1 - read / total)
+    return Worth(sum(1 - chance for chance in missed.values()), paid, gold)
+
+
 class SampledPlatform:
     def __init__(self, posts: Mapping[str, str], *, scale: float = 100.0, reads: int = 100) -> None:
         self._index = BooleanIndex(ENDPOINT)
@@ -74,17 +96,9 @@ class SampledPlatform:
         self._known: dict[tuple[Query, frozenset[str]], _Matches] = {}
 
     def expected(self, queries: Sequence[Query], gold: Set[str]) -> Worth:
-        """The means over all draws; a gold post that several queries may bring counts once."""
-        missed: dict[str, float] = {}
-        reads = 0.0
-        for query in queries:
-            matches = self._matches(query, gold)
-            total = len(matches.gold) + matches.background
-            read = min(self._reads / len(queries), total)
-            reads += read
-            for post in matches.gold:
-                missed[post] = missed.get(post, 1.0) * (1 - read / total)
-        return Worth(sum(1 - chance for chance in missed.values()), reads, len(gold))
+        """The means over all draws."""
+        matches = [self._matches(query, gold) for query in queries]
+        return together([(found.gold, found.background) for found in matches], reads=self._reads, gold=len(gold))
 
     def draw(self, queries: Sequence[Query], gold: Set[str], rng: np.random.Generator) -> list[ReadPost]:
         """What one run of the queries reads: gold posts under their own id, background as copies under new ids."""
@@ -112,10 +126,8 @@ class SampledPlatform:
             return _Matches([], [], 0.0)
         hits = reduce(set.intersection, groups)
         others = sorted(hits - gold)
-        background: float = len(others)
-        if self._scale > 1:
-            together = TOGETHER * len(self._index) * prod(len(group) / len(self._index) for group in groups)
-            background = self._scale * (len(others) + together)
+        share = prod(len(group) / len(self._index) for group in groups)
+        background = background_posts(len(others), share, len(self._index), self._scale)
         if background and not others:
             others = _nearest(groups, gold) or sorted(self._posts - gold)
         return _Matches(sorted(hits & gold), others, background)

@@ -48,7 +48,8 @@ def make_runs(posts: PostCollection, encoder: TextEncoder, cache: Path | None) -
     """What each ranker answers, by its name."""
     facts = posts.fact_checks
     vectors = cached_vectors([embedding_text(f.claim, f.title) for f in facts], encoder, cache)
-    collection = Collection(facts, vectors, encoder)
+    titles = cached_vectors([f.title or f.claim for f in facts], encoder, cache)
+    collection = Collection(facts, vectors, encoder, titles)
     return {name: _run(build(collection), posts) for name, build in RANKERS.items()}
 
 

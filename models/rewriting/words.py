@@ -12,7 +12,7 @@ _LINK = re.compile(r"https?://\S+|www\.\S+")
 _ADHERING = re.compile(
     r"^(?:\w{1,2}|\w*ll|qu|jusqu|lorsqu|puisqu)['’](?=\w{2})|['’](?:s|re|ve|ll|d|m)?$", re.IGNORECASE
 )
-_NEGATIONS = frozenset("no not never none nor neither without cannot".split())  # and all in "n't"
+NEGATIONS = frozenset("no not never none nor neither without cannot".split())  # and all in "n't"
 
 
 def words(text: str) -> list[str]:
@@ -49,7 +49,7 @@ def function_words(language: str) -> frozenset[str]:
     """Stop words and negations of a language, and of English, which is mixed into all."""
     from stop_words import StopWordError, get_stop_words
 
-    common = english.ENGLISH | _NEGATIONS
+    common = english.ENGLISH | NEGATIONS
     if language == "en":  # the package's English list holds "bill" and "billion"
         return common
     try:

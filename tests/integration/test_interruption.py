@@ -62,6 +62,7 @@ class KilledAt:
             yield conn
 
 
+@pytest.mark.long
 def test_every_transaction_can_be_the_last_before_a_kill(
     make_service: MakeService, posts_file: Path, checks_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,5 +85,9 @@ FROM fact_checks;
 INSERT INTO quarantine (source, row, field, reason, record)
 VALUES (%(source)s, %(row)s, %(field)s, %(reason)s, %(record)s) ON CONFLICT DO NOTHING;
 
+-- name: kept_aside
+-- What lies in quarantine, the newest first.
+SELECT id, source, row, field, reason, record, created_at FROM quarantine ORDER BY id DESC LIMIT %(limit)s;
+
 -- name: quarantine_count
 SELECT count(*) FROM quarantine;

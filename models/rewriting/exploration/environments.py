@@ -1,0 +1,131 @@
+"""Binds an edit environment to a reward engine, for each kind of endpoint."""
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.rewriting.boolean_edits import ADD_WORD, BooleanEdits, BooleanState
+from models.rewriting.edits import POSITIONS, REMOVE, EditState, TextEdits
+from models.rewriting.exploration.breadth_first import Children, Exploration, Limits, explore
+from models.rewriting.rewards.boolean import BooleanEpisode, BooleanRewards, SubsetPool
+from models.rewriting.rewards.dense import DenseEpisode, DenseRewards
+from models.rewriting.rewards.ranked import RankedEpisode, RankedRewards
+from models.rewriting.tagging import Token
+
+Analyse = Callable[[str], Sequence[str]]
+_PIECES_REMEMBERED = 1 << 17
+_MOST_SUBSET_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A state of the text environment, known by its text."""
+
+    state: EditState
+
+    @property
+    def key(self) -> str:
+        return self.state.text
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A state of the boolean environment, known by its groups."""
+
+    state: BooleanState
+
+    @property
+    def key(self) -> str:
+        return " AND ".join(" OR ".join(group) for group in self.state.groups)
+
+
+class RankedExplorer:
+    """Explores claims before a BM25 index. `analyse` is the index's and joins no words over white space."""
+
+    def __init__(self, engine: RankedRewards, analyse: Analyse) -> None:
+        self.metrics = engine.metrics
+        self._engine, self._edits, self._analyse = engine, TextEdits(), analyse
+        self._tokens = lru_cache(maxsize=_PIECES_REMEMBERED)(lambda piece: tuple(analyse(piece)))
+
+    def __call__(
+        self, claim: Sequence[Token], gold: Set[str], limits: Limits, rng: np.random.Generator
+    ) -> Exploration[Text]:
+        episode = self._engine.open(gold)
+        start = self._edits.start(tuple(claim))
+        (worth,) = episode.evaluate([self._analyse(start.text)])
+        return explore(Text(start), worth, partial(self._expand, episode), limits, rng)
+
+    def _expand(self, episode: RankedEpisode, text: Text) -> Children[Text]:
+        children = list(self._edits.children(text.state))
+        changes = [(self._of(child.removed), self._of(child.added)) for child in children]
+        worths = episode.evaluate_changes(self._analyse(text.state.text), changes)
+        return Children([child.action for child in children], [Text(child.state) for child in children], worths)
+
+    def _of(self, pieces: Sequence[str]) -> Sequence[str]:
+        if len(pieces) == 1:
+            return self._tokens(pieces[0])
+        return [token for piece in pieces for token in self._tokens(piece)]
+
+
+class DenseExplorer:
+    """Explores claims before an index of nearest neighbours."""
+
+    def __init__(self, engine: DenseRewards) -> None:
+        self.metrics = engine.metrics
+        self._engine, self._edits = engine, TextEdits()
+
+    def __call__(
+        self, claim: Sequence[Token], gold: Set[str], limits: Limits, rng: np.random.Generator
+    ) -> Exploration[Text]:
+        episode = self._engine.open(gold)
+        start = self._edits.start(tuple(claim))
+        (worth,) = episode.evaluate([start.text])
+        return explore(Text(start), worth, partial(self._expand, episode), limits, rng)
+
+    def _expand(self, episode: DenseEpisode, text: Text) -> Children[Text]:
+        children = list(self._edits.children(text.state))
+        worths = episode.evaluate([child.state.text for child in children])
+        return Children([child.action for child in children], [Text(child.state) for child in children], worths)
+
+
+class BooleanExplorer:
+    """Explores claims before a boolean platform. All subsets of up to five words are tried, and the ways to the best
+    of them are gone whatever lies on them: one word too many, and a query finds nothing."""
+
+    def __init__(self, engine: BooleanRewards, edits: BooleanEdits) -> None:
+        self.metrics = engine.metrics
+        self._engine, self._edits = engine, edits
+
+    def subsets(self, claim: Sequence[Token], gold: Set[str]) -> SubsetPool:
+        """The subsets of the claim's content words that find a gold post."""
+        words = [word.text for word in self._edits.start(tuple(claim)).content]
+        return self._engine.open(gold).search(words, _MOST_SUBSET_WORDS)
+
+    def __call__(
+        self, claim: Sequence[Token], gold: Set[str], limits: Limits, rng: np.random.Generator
+    ) -> Exploration[Groups]:
+        episode = self._engine.open(gold)
+        start = self._edits.start(tuple(claim))
+        (worth,) = episode.evaluate([start.groups])
+        best = self.subsets(claim, gold).best(limits.sequences)
+        ways = [way for subset, _ in best if len(way := _way(start, subset)) <= limits.depth]
+        return explore(Groups(start), worth, partial(self._expand, episode), limits, rng, ways)
+
+    def _expand(self, episode: BooleanEpisode, groups: Groups) -> Children[Groups]:
+        children = list(self._edits.children(groups.state))
+        worths: NDArray[np.float64] = episode.evaluate([child.state.groups for child in children])
+        return Children([child.action for child in children], [Groups(child.state) for child in children], worths)
+
+
+def _way(start: BooleanState, subset: Sequence[Sequence[str]]) -> list[int]:
+    """The shortest edits from the start to a subset of the claim's words: what is added, then what is removed."""
+    positions = {word.text: position for position, word in enumerate(start.content)}
+    wanted, there = {positions[word] for (word,) in subset}, {group.position for group in start.chosen}
+    added = [ADD_WORD * POSITIONS + position for position in sorted(wanted - there)]
+    return added + [REMOVE * POSITIONS + position for position in sorted(there - wanted)]
+
+
+Explorer = RankedExplorer | DenseExplorer | BooleanExplorer
