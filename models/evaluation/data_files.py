@@ -3,9 +3,11 @@
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from domain.errors import BadInput
 
@@ -28,7 +30,7 @@ def read_texts(path: Path) -> dict[str, str]:
 
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
     """One object a line, compressed."""
-    with gzip.open(existing(path), "rt", encoding="utf-8") as file:
+    with _opened(path) as file:
         for row, line in enumerate(file, 1):
             try:
                 yield json.loads(line)
@@ -38,8 +40,17 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 def read_json(path: Path) -> Any:
     """One value, compressed."""
-    with gzip.open(existing(path), "rt", encoding="utf-8") as file:
+    with _opened(path) as file:
         try:
             return json.load(file)
         except json.JSONDecodeError as error:
             raise BadInput(f"{path}: no valid JSON ({error.msg})") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    with gzip.open(existing(path), "rt", encoding="utf-8") as file:
+        try:
+            yield file
+        except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
+            raise BadInput(f"{path} is cut off or damaged ({error}): fetch it again") from error

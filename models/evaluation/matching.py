@@ -1,5 +1,6 @@
 """How well each ranker finds a post's fact-check, on CheckThat! 2022 task 2A, English."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +45,15 @@ def evaluate_matching(
     return measure(runs, posts, seed) if posts.qrels else []
 
 
-def make_runs(posts: PostCollection, encoder: TextEncoder, cache: Path | None) -> dict[str, Run]:
+def make_runs(
+    posts: PostCollection, encoder: TextEncoder, cache: Path | None, *, names: Iterable[str] = tuple(RANKERS)
+) -> dict[str, Run]:
     """What each ranker answers, by its name."""
     facts = posts.fact_checks
     vectors = cached_vectors([embedding_text(f.claim, f.title) for f in facts], encoder, cache)
     titles = cached_vectors([f.title or f.claim for f in facts], encoder, cache)
     collection = Collection(facts, vectors, encoder, titles)
-    return {name: _run(build(collection), posts) for name, build in RANKERS.items()}
+    return {name: _run(RANKERS[name](collection), posts) for name in names}
 
 
 def measure(runs: dict[str, Run], posts: PostCollection, seed: int) -> list[Row]:

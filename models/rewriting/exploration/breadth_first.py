@@ -34,7 +34,7 @@ class Children(Generic[S]):
     worths: NDArray[np.float64]
 
 
-Expand = Callable[[S], Children[S]]
+Expand = Callable[[Sequence[S]], Sequence[Children[S]]]  # of all states of a depth at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,15 @@ class _Search(Generic[S]):
 
     def level(self, frontier: list[Visit[S]], depth: int) -> list[Visit[S]]:
         """Take up the states of a depth; those to go on with."""
+        if depth == self.limits.depth:
+            self.visits += frontier
+            return []
         following: list[Visit[S]] = []
-        for visit in frontier:
-            children = self.expand(visit.state) if depth < self.limits.depth else None
+        for visit, children in zip(frontier, self.expand([visit.state for visit in frontier]), strict=True):
             taken = replace(visit, children=children)
             self.visits.append(taken)
-            if children is not None:
-                self.evaluations += len(children.actions)
-                following += self._followed(taken, children)
+            self.evaluations += len(children.actions)
+            following += self._followed(taken, children)
         following.sort(key=lambda visit: (visit.actions not in self.ways, -visit.worth[0], visit.state.key))
         best: list[Visit[S]] = []
         for visit in following:
@@ -132,7 +133,8 @@ def explore(
     is_perfect = bool(worth[0] >= PERFECT)
     frontier = [Visit(start, worth)]
     for depth in range(1 if is_perfect else limits.depth + 1):
-        frontier = search.level(frontier, depth)
+        if frontier:
+            frontier = search.level(frontier, depth)
     ends = [visit for visit in search.visits if visit.depth and (limits.losers or visit.worth[0] > worth[0])]
     ends.sort(key=lambda visit: (-visit.worth[0], visit.depth, visit.state.key))
     return Exploration(search.visits, ends[: limits.sequences], search.evaluations)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.rewriting.boolean_edits import ADD_WORD, BooleanEdits, BooleanState
-from models.rewriting.edits import POSITIONS, REMOVE, EditState, TextEdits
+from models.rewriting.edits import POSITIONS, REMOVE, Child, EditState, TextEdits
 from models.rewriting.exploration.breadth_first import Children, Exploration, Limits, explore
 from models.rewriting.rewards.boolean import BooleanEpisode, BooleanRewards, SubsetPool
 from models.rewriting.rewards.dense import DenseEpisode, DenseRewards
@@ -58,11 +58,11 @@ class RankedExplorer:
         (worth,) = episode.evaluate([self._analyse(start.text)])
         return explore(Text(start), worth, partial(self._expand, episode), limits, rng)
 
-    def _expand(self, episode: RankedEpisode, text: Text) -> Children[Text]:
-        children = list(self._edits.children(text.state))
-        changes = [(self._of(child.removed), self._of(child.added)) for child in children]
-        worths = episode.evaluate_changes(self._analyse(text.state.text), changes)
-        return Children([child.action for child in children], [Text(child.state) for child in children], worths)
+    def _expand(self, episode: RankedEpisode, texts: Sequence[Text]) -> list[Children[Text]]:
+        families = [self._edits.children(text.state) for text in texts]
+        changes = [[(self._of(child.removed), self._of(child.added)) for child in family] for family in families]
+        states = [self._analyse(text.key) for text in texts]
+        return _texts(families, episode.evaluate_states(list(zip(states, changes, strict=True))))
 
     def _of(self, pieces: Sequence[str]) -> Sequence[str]:
         if len(pieces) == 1:
@@ -85,10 +85,9 @@ class DenseExplorer:
         (worth,) = episode.evaluate([start.text])
         return explore(Text(start), worth, partial(self._expand, episode), limits, rng)
 
-    def _expand(self, episode: DenseEpisode, text: Text) -> Children[Text]:
-        children = list(self._edits.children(text.state))
-        worths = episode.evaluate([child.state.text for child in children])
-        return Children([child.action for child in children], [Text(child.state) for child in children], worths)
+    def _expand(self, episode: DenseEpisode, texts: Sequence[Text]) -> list[Children[Text]]:
+        families = [self._edits.children(text.state) for text in texts]
+        return _texts(families, episode.evaluate([child.state.text for family in families for child in family]))
 
 
 class BooleanExplorer:
@@ -114,10 +113,25 @@ class BooleanExplorer:
         ways = [way for subset, _ in best if len(way := _way(start, subset)) <= limits.depth]
         return explore(Groups(start), worth, partial(self._expand, episode), limits, rng, ways)
 
-    def _expand(self, episode: BooleanEpisode, groups: Groups) -> Children[Groups]:
-        children = list(self._edits.children(groups.state))
-        worths: NDArray[np.float64] = episode.evaluate([child.state.groups for child in children])
-        return Children([child.action for child in children], [Groups(child.state) for child in children], worths)
+    def _expand(self, episode: BooleanEpisode, states: Sequence[Groups]) -> list[Children[Groups]]:
+        families = [self._edits.children(groups.state) for groups in states]
+        worths = episode.evaluate([child.state.groups for family in families for child in family])
+        return [
+            Children([child.action for child in family], [Groups(child.state) for child in family], part)
+            for family, part in zip(families, _split(worths, families), strict=True)
+        ]
+
+
+def _texts(families: Sequence[Sequence[Child]], worths: NDArray[np.float64]) -> list[Children[Text]]:
+    return [
+        Children([child.action for child in family], [Text(child.state) for child in family], part)
+        for family, part in zip(families, _split(worths, families), strict=True)
+    ]
+
+
+def _split(worths: NDArray[np.float64], families: Sequence[Sequence[object]]) -> list[NDArray[np.float64]]:
+    """The rows of each family, in order."""
+    return np.split(worths, np.cumsum([len(family) for family in families])[:-1])
 
 
 def _way(start: BooleanState, subset: Sequence[Sequence[str]]) -> list[int]:

@@ -36,9 +36,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def _compare(path: Path, held: dict[str, Any], wanted: dict[str, Any]) -> None:
-    unlike = [name for name in (*wanted, *held) if held.get(name) != json.loads(json.dumps(wanted.get(name)))]
-    for name in dict.fromkeys(unlike):
-        what = "other data" if name == "data_sha256" else f"another {name}"
-        raise BadInput(
-            f"{path.parent} was made with {what} ({held.get(name)}, not {wanted.get(name)}): give another folder"
-        )
+    for name, value in wanted.items():
+        if held.get(name) != json.loads(json.dumps(value)):
+            what = "other data" if name == "data_sha256" else f"another {name}"
+            raise BadInput(f"{path.parent} was made with {what} ({held.get(name)}, not {value}): give another folder")

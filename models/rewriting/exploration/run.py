@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from models.rewriting.rewards.boolean import SubsetPool
 
 _CLAIMS_A_PART = 50
+_ANSWER_S = 5
 _BEST_SUBSETS = 300  # of a claim's words, and as many others
 
 AnalyserName = Literal["standard", "english"]  # every word as it is; stemmed, without stop words
@@ -46,8 +47,8 @@ class Plan:
 
     def manifest(self, collection: ClaimCollection, metrics: Sequence[str], claims: int) -> dict[str, Any]:
         return {
-            "claim_set": self.claim_set, "split": self.split, "endpoint": self.endpoint.value, "claims": claims,
-            "data_sha256": content_hash(collection), "metrics": list(metrics), "limits": asdict(self.limits),
+            "claim_set": self.claim_set, "split": self.split, "endpoint": self.endpoint.value,
+            "data_sha256": content_hash(collection), "claims": claims, "metrics": list(metrics), "limits": asdict(self.limits),
             "index": self._index(), "seed": self.seed, "claims_a_part": _CLAIMS_A_PART,
         }  # fmt: skip
 
@@ -114,7 +115,7 @@ def _backend(cluster: str | None) -> Iterator[None]:
     except ImportError as exc:
         raise BadInput("a cluster needs dask: pip install 'claimwatch[cluster]'") from exc
     try:
-        client = Client(cluster, timeout=10)
+        client = Client(cluster, timeout=_ANSWER_S)
     except (OSError, TimeoutError, ValueError) as exc:
         raise BadInput(f"the cluster at {cluster} does not answer ({exc}): give the address of its scheduler") from exc
     with client, parallel_config(backend="dask"):

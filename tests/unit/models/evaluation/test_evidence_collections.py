@@ -56,6 +56,13 @@ def test_fevers_claims_have_their_passage_in_the_pool(data: Path) -> None:
     assert collection.posts == load_pooled(data)
 
 
+def test_a_file_that_was_cut_off_is_named(data: Path) -> None:
+    path = data / "fool_me_twice" / "dev.jsonl.gz"
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(BadInput, match=r"dev\.jsonl\.gz is cut off or damaged .*fetch it again"):
+        load_fm2(data, "dev")
+
+
 def test_the_pool_holds_each_text_of_a_set_once(data: Path) -> None:
     texts = ["snow", "rain", "fog", "hail", "mist", "dew", "Page\tfrost", "Page\tsleet"]
     assert list(load_pooled(data).values()) == texts

@@ -1,6 +1,6 @@
 """The search alone, over edits of a made-up world in which every way is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,11 @@ class Word:
         return 1 - sum(self.key.count(letter) for letter in "bad") / 10
 
 
-def expand(state: Word) -> Children[Word]:
+def expand(states: Sequence[Word]) -> list[Children[Word]]:
+    return [children(state) for state in states]
+
+
+def children(state: Word) -> Children[Word]:
     states = [Word(state.key[:at] + state.key[at + 1 :]) for at in range(len(state.key))]
     return Children(range(len(states)), states, np.array([[child.worth, 0.0] for child in states]))
 
