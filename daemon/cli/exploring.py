@@ -24,6 +24,7 @@ def explore(
     endpoint: Annotated[Literal["ranked", "dense", "boolean"], typer.Option(help="Kind of search.")] = "ranked",
     data: Annotated[Path | None, typer.Option(help="Folder of the data sets; default CLAIMWATCH_DATA.")] = None,
     depth: Annotated[int, typer.Option(min=1, max=8, help="At most so many edits.")] = 4,
+    states: Annotated[int, typer.Option(min=1, help="Go on from the best so many texts of each depth.")] = 200,
     negatives: Annotated[int, typer.Option(min=0, help="Follow so many losing edits of each text too.")] = 0,
     analyser: Annotated[
         Literal["standard", "english"], typer.Option(help="Of the ranked index: words as they are, or stems.")
@@ -46,7 +47,7 @@ def explore(
         settings = session.settings()
         plan = Plan(
             _folder(data or settings.data), name, split, EndpointKind(endpoint),
-            Limits(depth=depth, losers=negatives), analyser=analyser, encoder=settings.match.encoder,
+            Limits(depth=depth, states=states, losers=negatives), analyser=analyser, encoder=settings.match.encoder,
             cache=settings.home / "cache",            most_claims=limit, seed=seed,
         )  # fmt: skip
         _run(plan, out, jobs=jobs, cluster=dask)

@@ -103,6 +103,10 @@ class BooleanExplorer:
         words = [word.text for word in self._edits.start(tuple(claim)).content]
         return self._engine.open(gold).search(words, _MOST_SUBSET_WORDS)
 
+    def worth(self, groups: Sequence[Sequence[str]], gold: Set[str]) -> float:
+        """F2 of one query, alone."""
+        return float(self._engine.open(gold).evaluate([groups])[0, 0])
+
     def __call__(
         self, claim: Sequence[Token], gold: Set[str], limits: Limits, rng: np.random.Generator
     ) -> Exploration[Groups]:

@@ -38,12 +38,12 @@ class Part:
 
     def _visit(self, claim: str, visit: "Visit[State]") -> dict[str, Any]:
         children = visit.children
-        worths = children.worths if children is not None else []
+        worths = children.worths.tolist() if children is not None else []
         return {
             "claim": claim, "depth": visit.depth, "text": visit.state.key,
             "actions": list(children.actions) if children is not None else [],
             **{name: float(visit.worth[i]) for i, name in enumerate(self.metrics)},
-            **{f"{name} of actions": [float(worth[i]) for worth in worths] for i, name in enumerate(self.metrics)},
+            **{f"{name} of actions": [worth[i] for worth in worths] for i, name in enumerate(self.metrics)},
         }  # fmt: skip
 
     def _step(self, claim: str, number: int, visit: "Visit[State]") -> dict[str, Any]:

@@ -91,7 +91,9 @@ def test_two_processes_make_the_same_as_one(data: Path, tmp_path: Path) -> None:
 def test_a_cluster_makes_the_same_as_one_process(data: Path, tmp_path: Path) -> None:
     from dask.distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
         found = explored(plan(data), tmp_path / "cluster", cluster=cluster.scheduler_address)
     assert found == explored(plan(data), tmp_path / "one")
 
@@ -105,7 +107,7 @@ def test_other_data_is_refused_with_both_hashes(data: Path, tmp_path: Path) -> N
     explored(plan(data), tmp_path / "out")
     held = manifest.read(tmp_path / "out")["data_sha256"]
     write(data / "fool_me_twice", [claim(number) for number in range(3)])
-    run._open.cache_clear()
+    run.opened.cache_clear()
     with pytest.raises(BadInput, match=r"other data") as refused:
         list(run.run(plan(data), tmp_path / "out"))
     assert held in str(refused.value)
