@@ -31,6 +31,8 @@ def ask(
     failure: Callable[[Any], SearchFailed],
 ) -> T:  # fmt: skip
     """The answer, after up to three attempts with jitter. `failure` says what an error of the client means."""
+    # Its own hook writes to standard output, into the answer of a command; what came of it all is told by who asked.
+    stamina.instrumentation.set_on_retry_hooks(())
     for attempt in stamina.retry_context(
         on=PassingFailure, attempts=ATTEMPTS, timeout=_LONGEST_S, wait_initial=0.2, wait_max=5, wait_jitter=1
     ):
@@ -66,7 +68,9 @@ def http_failure(
 
 def no_answer(exc: Exception) -> SearchFailed:
     """A connection that failed, was cut or took too long; the host stands in the settings, so only the kind is told."""
-    return PassingFailure(Unavailable(f"no whole answer came ({type(exc).__name__})"))
+    return PassingFailure(
+        Unavailable(f"no whole answer came ({type(exc).__name__}): is the network there, and the address right?")
+    )
 
 
 def not_an_answer(what: str) -> SearchFailed:

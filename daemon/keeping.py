@@ -18,7 +18,6 @@ from domain.errors import NotForgotten
 
 logger = logging.getLogger(__name__)
 
-
 _BATCH = 500  # posts a request or transaction
 _IN_GOOD_TIME = 0.75  # of the hours that the platform allows: a recheck that fails can be tried again
 
@@ -79,6 +78,12 @@ def _expire(service: Service) -> Purged:
 def purge_gone(conn: psycopg.Connection, connector: str, platform_ids: Sequence[str], *, now: datetime) -> Purged:
     """Empty posts that a platform says are removed, and delete the copies of mails that hold them."""
     return _without_copies(posts.purge(conn, connector, platform_ids, now=now))
+
+
+def holds_platform(service: Service, platform: str) -> bool:
+    """Whether any post of a platform of that name is held: a name with a slip in it would remove nothing."""
+    with service.database.connection() as conn:
+        return posts.holds_platform(conn, platform)
 
 
 def forget_post(service: Service, platform: str, platform_id: str) -> Purged:

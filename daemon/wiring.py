@@ -53,11 +53,27 @@ def open_connectors(
     """The search endpoints of the settings, by name; one that cannot be set up is there and says why at each search."""
     if not settings.connectors:
         return {}
+    context = _contexts(settings, clock, make_index)
+    return {name: _usable_or_not(given, context(name)) for name, given in settings.connectors.items()}
+
+
+def open_connector(
+    settings: Settings,
+    name: str,
+    given: ConnectorSettings,
+    clock: Clock,
+    make_index: Callable[[EndpointKind], SearchIndex],
+) -> Connector:
+    """One search endpoint, of the settings or not. Raises BadSetting or BadInput where it cannot be set up."""
+    return _open(given, _contexts(settings, clock, make_index)(name))
+
+
+def _contexts(
+    settings: Settings, clock: Clock, make_index: Callable[[EndpointKind], SearchIndex]
+) -> Callable[[str], ConnectorContext]:
+    """What connectors are given, by their names."""
     folder, salt = writable_home(settings.home), pseudonym_key(settings)
-    return {
-        name: _usable_or_not(given, ConnectorContext(name, salt, clock, folder, make_index))
-        for name, given in settings.connectors.items()
-    }
+    return lambda name: ConnectorContext(name, salt, clock, folder, make_index)
 
 
 def pseudonym_key(settings: Settings) -> str:
@@ -85,18 +101,25 @@ def _write_once(path: Path, text: str) -> None:
 
 def _usable_or_not(given: ConnectorSettings, context: ConnectorContext) -> Connector:
     try:
-        return _open_connector(given, context)
+        return _open(given, context)
     except (BadSetting, BadInput) as exc:
         logger.error("connector unusable", extra={"connector": context.name, "reason": str(exc)})
         return UnusableConnector(context.name, str(exc))
 
 
-def _open_connector(given: ConnectorSettings, context: ConnectorContext) -> Connector:
+def _open(given: ConnectorSettings, context: ConnectorContext) -> Connector:
     provided = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if given.type not in provided:
         known = ", ".join(sorted(provided))
         raise BadSetting(f"connectors.{context.name}.type: there is no connector {given.type!r}: choose one of {known}")
-    connector: Connector = provided[given.type].load()(given.options, context)
+    try:
+        build = provided[given.type].load()
+    except (ImportError, AttributeError) as exc:
+        where = provided[given.type].value
+        raise BadSetting(
+            f"connectors.{context.name}.type: {given.type} names {where}, which fails: {exc}: correct the entry point"
+        ) from exc
+    connector: Connector = build(given.options, context)
     return connector
 
 

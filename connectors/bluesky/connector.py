@@ -7,17 +7,17 @@ embed.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from atproto_client import models
 from atproto_client.exceptions import AtProtocolError, RequestErrorBase
-from pydantic import SecretStr
+from pydantic import SecretStr, model_validator
 
 from connectors.asking import ask, http_failure, no_answer, not_an_answer
 from connectors.bluesky.login import Login
 from connectors.bluesky.posts import post_of_view
-from connectors.options import Options, read_options
+from connectors.options import Address, OptionalSecret, Options, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
     CompiledQuery,
@@ -45,8 +45,14 @@ POLICY = Policy(may_train=True, keep_days=90, recheck_hours=48, quote_characters
 
 class BlueskyOptions(Options):
     identifier: str = ""  # handle; without a login the search gives one page
-    app_password: SecretStr = SecretStr("")
-    base_url: str = "https://bsky.social"
+    app_password: OptionalSecret = SecretStr("")
+    base_url: Address = "https://bsky.social"
+
+    @model_validator(mode="after")
+    def _whole_login(self) -> Self:
+        if bool(self.identifier.strip()) != bool(self.app_password.get_secret_value()):
+            raise ValueError("a login is both identifier and app_password, or neither is given")
+        return self
 
 
 class BlueskyConnector:

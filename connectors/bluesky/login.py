@@ -1,5 +1,6 @@
 """The login at a Bluesky server, kept on disk: a session may be made 30 times in five minutes and 300 times a day."""
 
+import hashlib
 import json
 import threading
 from datetime import datetime, timedelta
@@ -25,6 +26,8 @@ class Login:
 
     def __init__(self, context: ConnectorContext, base_url: str, identifier: str, password: SecretStr) -> None:
         self._clock, self._identifier, self._password = context.clock, identifier, password
+        # Of this account at this server: a session of another one would search in its name.
+        self._mark = hashlib.sha256(f"{base_url} {identifier}".encode()).hexdigest()[:16]
         self._file = context.folder / f"bluesky-{context.name}.session"
         self._log = context.folder / f"bluesky-{context.name}.logins"
         timeout = httpx.Timeout(TIMEOUT_S[1], connect=TIMEOUT_S[0])
@@ -57,7 +60,10 @@ class Login:
 
     def _resume(self) -> bool:
         try:
-            self._client.login(session_string=self._file.read_text(), fetch_bsky_profile=False)
+            mark, session = self._file.read_text().split("\n")
+            if mark != self._mark:
+                return False
+            self._client.login(session_string=session, fetch_bsky_profile=False)
         except (OSError, ValueError, AtProtocolError):
             return False
         return True
@@ -87,7 +93,7 @@ class Login:
 
     def _keep(self, session: str) -> None:
         self._file.touch(mode=0o600)
-        self._file.write_text(session)
+        self._file.write_text(f"{self._mark}\n{session}")
 
 
 def _moments(path: Path) -> list[datetime]:

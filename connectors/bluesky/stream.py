@@ -20,7 +20,7 @@ from websockets.exceptions import InvalidStatus
 
 from connectors.bluesky.posts import post_of_record
 from connectors.bluesky.stream_index import EVER, AccountChanged, Change, Gap, Place, PostRemoved, StreamIndex
-from connectors.options import Options, read_options
+from connectors.options import Options, StreamAddress, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
     CompiledQuery,
@@ -54,7 +54,7 @@ _GRAMMAR = Grammar(4000, conjunction=" AND ", reserved=frozenset({"and", "or", "
 
 
 class StreamOptions(Options):
-    base_url: str = "wss://jetstream.us-east.bsky.network/xrpc"
+    base_url: StreamAddress = "wss://jetstream.us-east.bsky.network/xrpc"
     keep_days: int = Field(14, gt=0, le=90)
     compress: bool = True
 

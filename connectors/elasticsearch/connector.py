@@ -4,17 +4,18 @@ A claim is sent as a match query, which has no operators; `query_string` would t
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from elasticsearch import ApiError, Elasticsearch, TransportError
 from elasticsearch.helpers import streaming_bulk
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from connectors.asking import TIMEOUT_S, PassingFailure, ask, http_failure, no_answer, not_an_answer
-from connectors.options import Options, read_options
+from connectors.options import KeptDays, OptionalSecret, Options, read_options, split_address
 from connectors.platform_query import all_words
 from connectors.protocol import (
     CompiledQuery,
@@ -38,6 +39,7 @@ _MOST_WORDS = 1024  # clauses of a query
 _DEPTH = 200  # best posts of a search
 _KEEP_ALIVE = "5m"
 _BULK = 500
+_INDEX = re.compile(r"[^\\/*?\"<>|\s,#:A-Z_+.-][^\\/*?\"<>|\s,#:A-Z]{0,84}")  # 255 bytes at most, as UTF-8
 
 
 class _Cursor(NamedTuple):
@@ -48,14 +50,28 @@ class _Cursor(NamedTuple):
     read: int
 
 
+def _node_address(text: str) -> str:
+    parts = split_address(text.strip(), ("https", "http"))
+    if parts.scheme == "http" and parts.port is None:
+        raise ValueError("it names no port, as http://host.example:9200")
+    return text.strip()
+
+
+def _index_name(text: str) -> str:
+    """Of one index: a pattern or a list would be written to, and deleted from, wherever it fits."""
+    if not _INDEX.fullmatch(text):
+        raise ValueError("it is no name of one index: small letters, digits, hyphens, without * , or spaces")
+    return text
+
+
 class ElasticsearchOptions(Options):
-    url: str
-    index: str = "claimwatch-posts"
-    api_key: SecretStr = SecretStr("")
+    url: Annotated[str, AfterValidator(_node_address)]
+    index: Annotated[str, AfterValidator(_index_name)] = "claimwatch-posts"
+    api_key: OptionalSecret = SecretStr("")
     page_size: int = Field(100, gt=0, le=1000)
     may_train: bool = True  # the team's own posts
-    keep_days: int | None = None
-    k1: float = Field(1.2, ge=0)
+    keep_days: KeptDays | None = None
+    k1: float = Field(1.2, ge=0, allow_inf_nan=False)
     b: float = Field(0.75, ge=0, le=1)
 
 

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import requests
 from mastodon import Mastodon
 from mastodon.errors import MastodonAPIError, MastodonError, MastodonRatelimitError
-from pydantic import Field, SecretStr
+from pydantic import SecretStr
 
 from connectors.asking import ask, http_failure, no_answer, not_an_answer, retry_after, session_at
 from connectors.mastodon.content import text_and_links
-from connectors.options import Options, read_options
+from connectors.options import Address, KeptDays, OptionalSecret, Options, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
     CompiledQuery,
@@ -45,9 +45,9 @@ _GRAMMAR = Grammar(400, disjunction=None, word_prefix="+")
 
 
 class MastodonOptions(Options):
-    base_url: str
-    access_token: SecretStr = SecretStr("")
-    keep_days: int = Field(30, gt=0)  # terms differ by server
+    base_url: Address
+    access_token: OptionalSecret = SecretStr("")
+    keep_days: KeptDays = 30  # terms differ by server
     may_train: bool = False
 
 

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import praw
 import prawcore
 import requests
-from pydantic import SecretStr
 
 from connectors.asking import TIMEOUT_S, http_failure, no_answer, not_an_answer, session_at
-from connectors.options import Options, read_options
+from connectors.options import Address, Options, Secret, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
     CompiledQuery,
@@ -48,11 +47,11 @@ SUBMISSIONS_ONLY = "submissions only: Reddit's search does not reach comments"
 
 
 class RedditOptions(Options):
-    client_id: SecretStr
-    client_secret: SecretStr
+    client_id: Secret
+    client_secret: Secret
     user_agent: str = "python:claimwatch:0.1 (claim monitoring)"
-    oauth_url: str = "https://oauth.reddit.com"
-    reddit_url: str = "https://www.reddit.com"
+    oauth_url: Address = "https://oauth.reddit.com"
+    reddit_url: Address = "https://www.reddit.com"
 
 
 class _Cursor(NamedTuple):
@@ -84,15 +83,14 @@ class RedditConnector:
         return compile_boolean(query, _GRAMMAR)
 
     def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
+        """Nobody can know; whether the search would be answered is found out by one request, which is free."""
+        self._get("search", self._asked(compiled, window, 1), compiled.syntax)
         return Estimate(None, 0)
 
     def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
         """Newest first: posts after the window are passed over, and a page that reaches its beginning is the last."""
         place = _Cursor(*json.loads(cursor)) if cursor else _Cursor("", 0)
-        asked: dict[str, str | int] = {
-            "q": compiled.syntax, "sort": "new", "t": _span(window.since, self._clock()), "type": "link",
-            "limit": most or self.limits.page_size, "raw_json": 1, "include_over_18": "on",
-        }  # fmt: skip
+        asked = self._asked(compiled, window, most or self.limits.page_size)
         if place.after:
             asked["after"] = place.after
         listing = self._get("search", asked, compiled.syntax)
@@ -123,6 +121,12 @@ class RedditConnector:
 
     def close(self) -> None:
         self._session.close()
+
+    def _asked(self, compiled: CompiledQuery, window: Window, limit: int) -> dict[str, str | int]:
+        return {
+            "q": compiled.syntax, "sort": "new", "t": _span(window.since, self._clock()), "type": "link",
+            "limit": limit, "raw_json": 1, "include_over_18": "on",
+        }  # fmt: skip
 
     def _get(self, path: str, params: dict[str, str | int], syntax: str) -> dict[str, Any]:
         self._refuse_to_wait()

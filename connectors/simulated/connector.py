@@ -4,8 +4,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from connectors.options import Options, read_options
 from connectors.protocol import (
@@ -100,13 +101,12 @@ def _shortened(notices: tuple[str, ...]) -> tuple[str, ...]:
 class SimulatedOptions(Options):
     posts: Path
     kind: EndpointKind = EndpointKind.BOOLEAN
-    page_size: int = Field(100, gt=0)
-    undated: datetime | None = None  # given to posts that have no date
+    page_size: int = Field(100, gt=0, le=100_000)
+    undated: Annotated[datetime, AfterValidator(moment)] | None = None  # given to posts that have no date
 
 
 def build(options: Mapping[str, str], context: ConnectorContext) -> Connector:
     """Raises BadSetting for an option that is missing or wrong, BadInput for a file that cannot be used."""
     given = read_options(SimulatedOptions, context.name, options)
-    undated = moment(given.undated) if given.undated else None
-    file = read_posts(given.posts, salt=context.salt, undated=undated)
+    file = read_posts(given.posts, salt=context.salt, undated=given.undated)
     return SimulatedConnector(context.name, context.index_for(given.kind), file, page_size=given.page_size)

@@ -122,12 +122,12 @@ def _post(record: _Record, salt: str, undated: datetime | None) -> Post:
     if not platform_id:
         raise ValueError("its id is empty")
     return Post(
-        platform=normalise(str(record.get("platform") or "file")),
+        platform=normalise(_optional(record, "platform") or "file"),
         platform_id=platform_id,
         text=text,
         created_at=_created_at(record.get("created_at"), undated),
-        url=normalise(str(record["url"])) if record.get("url") else None,
-        author=pseudonym(str(record["author"]), salt) if record.get("author") else None,
+        url=normalise(url) if (url := _optional(record, "url")) else None,
+        author=pseudonym(author, salt) if (author := _optional(record, "author")) else None,
         links=tuple(dict.fromkeys((*links_in(text), *_links(record.get("links"))))),
         language=_language(record.get("lang") or record.get("language")),
         reach=Reach(*(count(record.get(name)) for name in ("likes", "reposts", "replies", "views"))),
@@ -141,6 +141,11 @@ def _text(record: Mapping[str, Any], field: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise ValueError(f"its {field} is no text")
     return str(value)
+
+
+def _optional(record: Mapping[str, Any], field: str) -> str:
+    """Empty where the record does not give it. Raises ValueError for a list or the like: it would be taken for text."""
+    return _text(record, field) if record.get(field) else ""
 
 
 def _created_at(value: object, undated: datetime | None) -> datetime:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import requests
 import tweepy
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from connectors.asking import ask, http_failure, no_answer, not_an_answer, session_at
-from connectors.options import Options, read_options
+from connectors.options import Address, Options, Secret, read_options
 from connectors.platform_query import Grammar, compile_boolean
 from connectors.protocol import (
     CompiledQuery,
@@ -45,17 +45,18 @@ _NEWEST = timedelta(seconds=15)  # the API refuses an end nearer than 10 s; ours
 _FIELDS = ["author_id", "created_at", "entities", "lang", "note_tweet", "public_metrics", "referenced_tweets"]
 _USED_UP = "usage-capped"
 _SMALLEST_PAGE = 10
+_DEAREST = 1_000_000_000  # micro-dollars: a price beyond $1,000 is a slip of the unit
 _TOO_OLD = "recent search reaches back seven days, and the rest of this one is older"
 
 
 class XOptions(Options):
-    bearer_token: SecretStr
+    bearer_token: Secret
     archive: bool = False  # full-archive search: longer queries, no limit of seven days
     retweets: bool = False  # each costs as much as a post
-    post_price: int = Field(5_000, ge=0)  # micro-dollars
-    count_price: int = Field(5_000, ge=0)
+    post_price: int = Field(5_000, ge=0, le=_DEAREST)  # micro-dollars
+    count_price: int = Field(5_000, ge=0, le=_DEAREST)
     billing_day: int = Field(1, ge=1, le=28)  # of the month, when the cap begins anew
-    base_url: str = "https://api.x.com"
+    base_url: Address = "https://api.x.com"
 
 
 class _Cursor(NamedTuple):

@@ -1,7 +1,7 @@
 """rewrite, search, match: the parts of the pipeline, asked by hand. Nothing is stored."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from domain.ids import FactCheckId
 from domain.outcome import Unavailable
 from domain.post import Post
 from domain.query import EndpointKind, Query
-from domain.text import shorten
+from domain.text import has_words, shorten
 from models.rewriting.policy import QueryResult, Rewriter
 
 app = typer.Typer()
@@ -41,8 +41,9 @@ def rewrite(
     json: JsonFlag = False,
 ) -> None:
     """The queries a claim would be searched with, and how each came from it."""
+    _check(claim)
     with session.service() as service:
-        kind = _kind(service, endpoint)
+        kind = _kind(service, endpoint, "--endpoint")
         asked = _claim(claim)
         queries = _queries(service, _rewriter(service, kind, asked, policy), asked)
         if estimate:
@@ -79,12 +80,13 @@ def search(
     claim: ClaimArgument,
     posts: Annotated[Path | None, typer.Option(help="Search this file of posts instead of the connectors.")] = None,
     kind: Annotated[str, typer.Option(help="How to search that file: boolean, ranked or dense.")] = "boolean",
-    days: Annotated[int, typer.Option(min=1, help="How many days back.")] = 30,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How many days back.")] = 30,
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many posts.")] = 20,
     json: JsonFlag = False,
 ) -> None:
-    """Search for a claim now, with the queries that the policy makes of it: a page each, within the budgets."""
-    session.claim_text(claim)
+    """Search for a claim now, with the queries that the policy makes of it: a page each, within the budgets. Exit code
+    2 says that a search was not carried out."""
+    _check(claim)
     with session.service() as service:
         connectors = _posts_file(service, posts, kind) if posts else list(service.connectors.values())
         if not connectors:
@@ -92,7 +94,12 @@ def search(
         asked, now = _claim(claim), service.clock()
         window = Window(now - timedelta(days=days), now)
         read = _read_file if posts else partial(read_page, service)
-        found = [row for c in connectors for row in _search(service, c, asked, partial(read, window=window))]
+        results = [_search(service, c, asked, partial(read, window=window)) for c in connectors]
+    _show([row for result in results for row in result.found.values()], limit, json)
+    raise typer.Exit(0 if all(result.carried_out for result in results) else 2)
+
+
+def _show(found: list["_Found"], limit: int, json: bool) -> None:
     shown = found[:limit]
     if json:
         return terminal.say_json([row.as_dict() for row in shown])
@@ -140,6 +147,28 @@ class _Found:
         }  # fmt: skip
 
 
+@dataclass(slots=True)
+class _Results:
+    """What a connector gave, by id; each thing that there is to say about it is said once, as it happens."""
+
+    connector: str
+    found: dict[str, _Found] = field(default_factory=dict)
+    carried_out: bool = True
+    _said: set[str] = field(default_factory=set)
+
+    def say(self, *notices: str) -> None:
+        for notice in notices:
+            if notice and notice not in self._said:
+                self._said.add(notice)
+                typer.echo(f"{self.connector}: {notice}", err=True)
+
+
+def _check(claim: str) -> None:
+    """Raises BadInput for what nobody can search for, before anything is opened."""
+    if not has_words(session.claim_text(claim)):
+        raise BadInput(f"{shorten(claim, 60)!r} holds no word to search for: give letters or digits")
+
+
 def _claim(text: str) -> Claim:
     from models.language import detect_language
 
@@ -147,12 +176,12 @@ def _claim(text: str) -> Claim:
     return Claim(FactCheckId(0), text, detect_language(text))
 
 
-def _kind(service: Service, endpoint: str) -> EndpointKind:
+def _kind(service: Service, endpoint: str, option: str) -> EndpointKind:
     if endpoint in service.connectors:
         return service.connectors[endpoint].kind
     if endpoint not in {kind.value for kind in EndpointKind}:
         names = [*(kind.value for kind in EndpointKind), *service.connectors]
-        raise BadInput(f"--endpoint {endpoint}: choose from {', '.join(names)}")
+        raise BadInput(f"{option} {endpoint}: choose from {', '.join(names)}")
     return EndpointKind(endpoint)
 
 
@@ -173,17 +202,16 @@ def _queries(service: Service, rewriter: Rewriter, claim: Claim) -> list[Query]:
 
 
 def _posts_file(service: Service, path: Path, kind: str) -> list[Connector]:
-    from daemon.wiring import index_for, open_connectors
+    """Raises BadInput for a file that cannot be used."""
+    from daemon.wiring import index_for, open_connector
 
     options = {
         "posts": str(path),
-        "kind": _kind(service, kind).value,
+        "kind": _kind(service, kind, "--kind").value,
         "undated": f"{service.clock() - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}",
     }
-    given = service.settings.model_copy(
-        update={"connectors": {"file": ConnectorSettings(type="simulated", options=options)}}
-    )
-    return list(open_connectors(given, service.clock, index_for(service.encode)).values())
+    given = ConnectorSettings(type="simulated", options=options)
+    return [open_connector(service.settings, "file", given, service.clock, index_for(service.encode))]
 
 
 def _read_file(connector: Connector, compiled: CompiledQuery, window: Window) -> Page:
@@ -192,23 +220,24 @@ def _read_file(connector: Connector, compiled: CompiledQuery, window: Window) ->
 
 def _search(
     service: Service, connector: Connector, claim: Claim, read_page: Callable[[Connector, CompiledQuery], Page]
-) -> list[_Found]:
+) -> _Results:
     rewriter = service.rewriter(connector, claim.language)
     history: tuple[QueryResult, ...] = ()
-    seen: dict[str, _Found] = {}
+    results = _Results(connector.name)
     while len(history) < service.settings.search.queries_per_claim and (query := rewriter.next(claim, history)):
-        read, before, carried_out = 0, len(seen), True
+        read, before, carried_out = 0, len(results.found), True
         for compiled in connector.compile(query):
             try:
                 page = read_page(connector, compiled)
             except SearchFailed as exc:
-                typer.echo(f"{connector.name}: {exc}", err=True)
-                carried_out = False
+                results.say(str(exc))
+                carried_out = results.carried_out = False
                 if not isinstance(exc.outcome, Unavailable):
-                    return list(seen.values())  # the next query would fare the same
+                    return results  # the next query would fare the same
                 continue
+            results.say(*page.notices, page.incomplete)
             read += len(page.posts)
             for post in page.posts:
-                seen.setdefault(post.platform_id, _Found(connector.name, str(query), post))
-        history += (QueryResult(query, read, len(seen) - before, carried_out=carried_out),)
-    return list(seen.values())
+                results.found.setdefault(post.platform_id, _Found(connector.name, str(query), post))
+        history += (QueryResult(query, read, len(results.found) - before, carried_out=carried_out),)
+    return results

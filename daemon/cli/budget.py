@@ -10,6 +10,7 @@ from daemon.cli.terminal import JsonFlag
 from domain.errors import BadInput
 
 if TYPE_CHECKING:
+    from connectors.protocol import Connector
     from daemon.store.spending import Unit
 
 app = typer.Typer(no_args_is_help=True, help="What may be spent on a connector: show, set.")
@@ -32,7 +33,8 @@ def show(json: JsonFlag = False) -> None:
         terminal.say_table(["connector", "for", "a", "spent", "cap"], [_row(row) for row in rows])
     for state in failing:
         until = f" until {state['closed_until']:%Y-%m-%d %H:%M} UTC" if state["closed_until"] else ""
-        terminal.say(f"{state['connector']}: {state['outcome'].replace('_', ' ')} {state['detail']}{until}")
+        detail = f": {state['detail']}" if state["detail"] else ""
+        terminal.say(f"{state['connector']}: {state['outcome'].replace('_', ' ')}{detail}{until}")
 
 
 @app.command("set")
@@ -58,8 +60,17 @@ def set_cap(
             for unit, cap in caps.items():
                 spending.set_cap(conn, connector, each, a, unit, cap)
             connector_states.works(conn, connector, asked_at=service.clock())
+        too_small = [unit for unit, cap in caps.items() if cap and cap < _cheapest(service.connectors[connector], unit)]
     said = [f"at most {_amount(unit, cap)}" for unit, cap in caps.items() if cap is not None] or ["no cap"]
     terminal.say(f"{connector}: {said[0]} a {a}" + (" for each claim" if each == "claim" else ""))
+    if too_small:
+        typer.echo(f"{connector}: one page is more than that, so it will not be searched: set a higher cap", err=True)
+
+
+def _cheapest(connector: "Connector", unit: "Unit") -> int:
+    """What the smallest page takes of a cap."""
+    posts = connector.limits.smallest_page
+    return posts if unit == "posts" else connector.prices.request + posts * connector.prices.post
 
 
 def _caps(dollars: float | None, posts: int | None, none: bool) -> "dict[Unit, int | None]":

@@ -12,6 +12,7 @@ from domain.fact_check import DEBUNKED
 from domain.text import has_words
 
 app = typer.Typer(no_args_is_help=True, help="What is searched for: add, list, pause, resume, pin a query, ban a word.")
+_LONGEST_RULE = 1_000  # characters: no platform takes a longer query whole
 Number = Annotated[int, typer.Argument(help="Number of the watch, as `watch list` shows it.")]
 
 
@@ -83,6 +84,8 @@ def _add_rule(watch: int, rule: str, words: str) -> None:
     words = session.claim_text(words, "query" if rule == "pin" else "word")
     if not has_words(words):
         raise BadInput(f"{words!r} holds no word to search for: give letters or digits")
+    if len(words) > _LONGEST_RULE:
+        raise BadInput(f"the {rule} has {len(words):,} characters: give {_LONGEST_RULE:,} at most")
     with session.service() as service, service.database.connection() as conn:
         if not watches.add_rule(conn, watch, "pin" if rule == "pin" else "ban", words):
             raise _unknown(watch)

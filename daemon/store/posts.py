@@ -54,6 +54,10 @@ def forget_author(conn: psycopg.Connection, platform: str, pseudonym: str) -> Pu
     return _forget(conn, _ids(conn, "ids_of_author", {"platform": platform, "author": pseudonym}))
 
 
+def holds_platform(conn: psycopg.Connection, platform: str) -> bool:
+    return bool(_ids(conn, "any_of_platform", {"platform": platform}))
+
+
 def _forget(conn: psycopg.Connection, ids: list[int]) -> Purged:
     traces = _remove_traces(conn, ids)
     conn.execute(statements(_SQL)["remove"], {"ids": ids})

@@ -33,3 +33,21 @@ def test_a_search_by_hand_is_within_budget(claimwatch: Claimwatch, tmp_path: Pat
 def test_forgetting_what_was_never_stored_says_so(claimwatch: Claimwatch) -> None:
     answer = claimwatch("forget", "--platform", "x", "--post", "123")
     assert answer.out == "nothing of it was stored; it will not be taken in from now on\n"
+
+
+def test_a_cap_below_the_smallest_page_is_told_to_end_all_searches(claimwatch: Claimwatch) -> None:
+    given = '{"feed": {"type": "x", "options": {"bearer_token": "t"}}}'
+    small = claimwatch("budget", "set", "feed", "--posts", "5", "--a", "day", CLAIMWATCH_CONNECTORS=given)
+    assert (small.code, small.out) == (0, "feed: at most 5 posts a day\n")
+    assert "feed: one page is more than that" in small.complaint
+    enough = claimwatch("budget", "set", "feed", "--dollars", "0.05", CLAIMWATCH_CONNECTORS=given)
+    assert (enough.code, enough.complaint) == (0, "")
+
+
+def test_a_platform_of_which_nothing_is_held_is_told_as_it_may_be_a_slip(claimwatch: Claimwatch) -> None:
+    answer = claimwatch("forget", "--platform", "twitter", "--author", "77")
+    assert answer.code == 0
+    assert "no post of a platform 'twitter' is held" in answer.complaint
+    blank = claimwatch("forget", "--platform", " ", "--post", "123")
+    assert (blank.code, blank.out) == (2, "")
+    assert "--platform is empty" in blank.complaint

@@ -109,7 +109,12 @@ def test_watch_refuses_what_it_cannot_use_and_tells_of_a_true_claim(claimwatch: 
     assert "rated true: only subscriptions with --verdict true show it" in added.out
     assert "next due (UTC)" in claimwatch("watch", "list").out
     number = added.out.split()[1]
-    for arguments in (("pin", number, "!!!"), ("ban", number, "!!!"), ("list", "--limit", "-1")):
+    for arguments in (
+        ("pin", number, "!!!"),
+        ("ban", number, "!!!"),
+        ("pin", number, "w " * 4000),
+        ("list", "--limit", "-1"),
+    ):
         assert claimwatch("watch", *arguments).code == 2
     assert claimwatch("watch", "list", "--limit", "9" * 20).code == 2
     assert "empty word" in claimwatch("watch", "ban", number, "").complaint

@@ -16,6 +16,9 @@ SELECT id FROM posts WHERE platform = %(platform)s AND platform_id = %(platform_
 -- name: ids_of_author
 SELECT id FROM posts WHERE platform = %(platform)s AND author = %(author)s;
 
+-- name: any_of_platform
+SELECT id FROM posts WHERE platform = %(platform)s LIMIT 1;
+
 -- name: matches_of
 SELECT id FROM matches WHERE post_id = ANY(%(ids)s);
 

@@ -168,7 +168,7 @@ def test_t13_without_a_login_the_first_page_is_the_last_and_says_so(
 ) -> None:
     why = "search without login gives one page only"
     server = serve(BlueskyServer(said(130, text="Tap water is banned in every city")))
-    bluesky = make.make_bluesky(server.url, context, identifier="")
+    bluesky = make.make_bluesky(server.url, context, identifier="", app_password="")
     closing.append(bluesky)
     page = bluesky.search(compiled(bluesky), WEEK, None)
     assert (len(page.posts), page.cursor, page.incomplete) == (100, None, why)
@@ -183,7 +183,7 @@ def test_t13_without_a_login_the_first_page_is_the_last_and_says_so(
 def test_t13_a_search_without_a_login_that_ends_on_one_page_is_complete(
     serve: Serve, context: ConnectorContext, closing: list[Connector]
 ) -> None:
-    bluesky = make.make_bluesky(serve(BlueskyServer(said(3))).url, context, identifier="")
+    bluesky = make.make_bluesky(serve(BlueskyServer(said(3))).url, context, identifier="", app_password="")
     closing.append(bluesky)
     page = bluesky.search(compiled(bluesky), WEEK, None)
     assert (len(page.posts), page.cursor, page.incomplete) == (3, None, "")

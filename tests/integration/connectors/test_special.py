@@ -75,6 +75,17 @@ def test_a_bluesky_session_is_kept_and_used_by_the_next_process(
     assert kept.stat().st_mode & 0o077 == 0, "readable by its owner alone"
 
 
+def test_a_bluesky_session_of_another_account_is_not_used(
+    bluesky: tuple[BlueskyServer, str], context: ConnectorContext
+) -> None:
+    platform, url = bluesky
+    for identifier in ("desk.example", "other.example"):
+        connector = make.make_bluesky(url, context, identifier=identifier)
+        first_page(connector)
+        connector.close()
+    assert platform.logins == 2
+
+
 def test_an_expired_bluesky_session_is_renewed_once(serve: Serve, context: ConnectorContext) -> None:
     platform = BlueskyServer(said(130))
     server = serve(platform)

@@ -207,3 +207,10 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(
     path = jsonl(tmp_path, row("1"), row("2", text="x" * 2_000_000))
     with pytest.raises(BadInput, match="row 2 is longer than 1 MB"):
         read_posts(path, salt="s")
+
+
+@pytest.mark.parametrize("field", ["url", "platform", "author"])
+def test_a_list_or_object_in_the_place_of_text_is_not_taken_for_it(tmp_path: Path, field: str) -> None:
+    read = read_posts(jsonl(tmp_path, row("1"), row("2", **{field: ["a"]}), row("3", **{field: {"a": 1}})), salt="s")
+    assert [post.platform_id for post in read.posts] == ["1"]
+    assert read.notices[0] == f"posts.jsonl row 2: left out, its {field} is no text"
