@@ -28,7 +28,7 @@ QUERIES = 3  # a claim, on a boolean platform
 LIMITS = {
     EndpointKind.RANKED: Limits(left_out=0.0),
     EndpointKind.BOOLEAN: Limits(left_out=0.0),
-    EndpointKind.DENSE: Limits(left_out=0.0, states=4),  # an embedding takes as long as a thousand bags of words
+    EndpointKind.DENSE: Limits(left_out=0.0, states=2),  # an embedding takes as long as a thousand bags of words
 }
 ROWS: tuple[tuple[str, EndpointKind, AnalyserName], ...] = (
     *((name, kind, "standard") for name in CLAIM_SETS for kind in LIMITS),

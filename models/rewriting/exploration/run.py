@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _CLAIMS_A_PART = 50
 _ANSWER_S = 5
+_MOST_REMEMBERED = 32_000_000  # bytes: claims share no texts, and joblib ends a process that keeps growing
 _BEST_SUBSETS = 300  # of a claim's words, and as many others
 
 AnalyserName = Literal["standard", "english"]  # every word as it is; stemmed, without stop words
@@ -190,7 +191,7 @@ def _dense(plan: Plan, collection: ClaimCollection) -> "Explorer":
 
     encoder = Encoder.load(plan.encoder)
     vectors = cached_vectors(list(collection.posts.values()), encoder, plan.cache)
-    return DenseExplorer(DenseRewards(RecentVectors(encoder.encode), list(collection.posts), vectors))
+    return DenseExplorer(DenseRewards(RecentVectors(encoder.encode, _MOST_REMEMBERED), list(collection.posts), vectors))
 
 
 def _boolean(plan: Plan, collection: ClaimCollection) -> "Explorer":
