@@ -34,10 +34,11 @@ from models.evaluation.bootstrap import mean_interval
 from models.evaluation.collections import ClaimCollection, load_checkthat, load_discovery
 from models.evaluation.vectors import cached_vectors
 from models.ranking.calibration import Calibration
-from models.ranking.evidence import EvidenceFinder, PostWords
+from models.ranking.evidence import EvidenceFinder
 from models.ranking.fact_check_text import embedding_text
 from models.ranking.matcher import Matcher, PostText
-from models.retrieval.post_text import clean_post
+from models.ranking.post_words import PostWords
+from models.retrieval.post_text import search_words
 from models.retrieval.word_frequency import WordFrequency
 from models.rewriting.plain import rewriter
 from models.rewriting.policy import QueryResult
@@ -110,7 +111,7 @@ def main() -> None:
     calibration = Calibration.load()
     both = match(Matcher(facts, vectors, encoder, calibration), sources, texts)
     clock.lap("matching by words and encoder")
-    words = match_words(EvidenceFinder(facts, vectors), facts, calibration, sources, texts)
+    words = match_words(EvidenceFinder(facts, vectors, encoder), facts, calibration, sources, texts)
     clock.lap("matching by words alone")
     matchers: dict[str, Found | None] = {"words and encoder": both, "words alone": words, "no matcher": None}
     rows = {
@@ -184,7 +185,7 @@ def match_words(
     """As for posts in a language that the encoder does not know."""
     nowhere: NDArray[np.float32] = np.zeros(finder.dim, dtype=np.float32)
     found = {}
-    posts = [PostWords(clean_post(text), nowhere, lexical=True) for text in texts]
+    posts = [PostWords(search_words(text), nowhere, nowhere, lexical=True) for text in texts]
     for source, evidence in zip(sources, finder.find(posts), strict=True):
         sure = calibration.confidence(evidence, lexical=True) >= SURE
         found[source] = frozenset(facts[n].key for n in evidence.candidates.numbers[sure])

@@ -203,7 +203,8 @@ def _match_batch(service: Service, ids: list[PostId] | None) -> int:
         waiting = searches.unmatched(conn, ids, _MATCH_BATCH)
         if not waiting:
             return 0
-        results = service.matcher(conn).match([PostText(post.text, tuple(post.links)) for post in waiting])
+        texts = [PostText(post.text, tuple(post.links), post.created_at) for post in waiting]
+        results = service.matcher(conn).match(texts)
         threshold, now = service.settings.match.keep_above, service.clock()
         for post, result in zip(waiting, results, strict=True):
             kept = [match for match in result.matches if match.confidence >= threshold]

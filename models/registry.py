@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.fact_check import FactCheck
+from models.ranking.blend import BlendRanker
 from models.ranking.bm25 import BM25Ranker, PlainBM25Ranker
+from models.ranking.calibration import Calibration
 from models.ranking.encoder import EncoderRanker, TextEncoder
 from models.ranking.fusion import FusionRanker
 from models.ranking.protocol import Ranker
@@ -15,16 +17,22 @@ from models.ranking.protocol import Ranker
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What rankers are built over: fact-checks and their embeddings (fact-checks, dim) by the encoder."""
+    """What rankers are built over: fact-checks and their embeddings (fact-checks, dim) by the encoder; those of their
+    titles where they are made already."""
 
     fact_checks: Sequence[FactCheck]
     vectors: NDArray[np.float32]
     encoder: TextEncoder
+    titles: NDArray[np.float32] | None = None
 
 
 RANKERS: Mapping[str, Callable[[Collection], Ranker]] = {
     "bm25": lambda c: PlainBM25Ranker(c.fact_checks),
     "bm25f": lambda c: BM25Ranker(c.fact_checks),
-    "knn": lambda c: EncoderRanker(c.encoder, c.fact_checks, c.vectors),
+    "encoder": lambda c: EncoderRanker(c.encoder, c.fact_checks, c.vectors),
     "fusion": lambda c: FusionRanker(c.fact_checks, c.vectors, c.encoder),
+    "blend": lambda c: BlendRanker(c.fact_checks, c.vectors, c.encoder, Calibration.load(), titles=c.titles),
+    "blend_dates": lambda c: BlendRanker(
+        c.fact_checks, c.vectors, c.encoder, Calibration.load(), titles=c.titles, dates=True
+    ),
 }

@@ -48,6 +48,7 @@ class UnmatchedPost:
     id: PostId
     text: str
     links: list[str]
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,47 @@
 """Ranks by BM25 over claim, title and body."""
 
+import hashlib
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.errors import BadArtifact
 from domain.fact_check import FactCheck
-from models.ranking.fact_check_text import indexed_fields
+from models.ranking.fact_check_text import FIELDS, indexed_fields
 from models.retrieval.bm25 import BM25Index, FieldedBM25
-from models.retrieval.post_text import clean_post
-
-# Chosen on the CheckThat! 2022 train split: MAP@5 .848; .843 with equal weights, .8455 with k1 1.2, b .6.
-FIELD_WEIGHTS = (1.0, 1.0, 0.5)
-K1, B = 0.8, 0.6
+from models.retrieval.post_text import search_words
 
 
-def index_fact_checks(fact_checks: Sequence[FactCheck]) -> FieldedBM25:
+@dataclass(frozen=True, slots=True)
+class FieldSettings:
+    """What a word is worth in each of `FIELDS`, and BM25's constants; tuned by `claimwatch retrain bm25f`."""
+
+    weights: tuple[float, ...]
+    k1: float
+    b: float
+
+    @classmethod
+    def load(cls, folder: Path | None = None) -> "FieldSettings":
+        """From settings.json and card.json; None: the packaged ones. Raises BadArtifact if they do not fit."""
+        if folder is not None:
+            return _load(folder)
+        with as_file(files("models").joinpath("weights", "bm25f")) as packaged:
+            return _load(packaged)
+
+    def as_json(self) -> str:
+        fields = dict(zip(FIELDS, self.weights, strict=True))
+        return json.dumps({"weights": fields, "k1": self.k1, "b": self.b}, indent=2) + "\n"
+
+
+def index_fact_checks(fact_checks: Sequence[FactCheck], settings: FieldSettings | None = None) -> FieldedBM25:
     """An index whose scores stand in the order of the fact-checks."""
-    index = FieldedBM25(FIELD_WEIGHTS, k1=K1, b=B)
+    settings = settings or FieldSettings.load()
+    index = FieldedBM25(settings.weights, k1=settings.k1, b=settings.b)
     index.add_fields(_numbers(fact_checks), [indexed_fields(fact_check) for fact_check in fact_checks])
     return index
 
@@ -27,12 +51,12 @@ class BM25Ranker:
 
     name = "bm25f"
 
-    def __init__(self, fact_checks: Sequence[FactCheck]) -> None:
-        self._index = index_fact_checks(fact_checks)
+    def __init__(self, fact_checks: Sequence[FactCheck], settings: FieldSettings | None = None) -> None:
+        self._index = index_fact_checks(fact_checks, settings)
         self._columns = {fact_check.key: n for n, fact_check in enumerate(fact_checks)}
 
     def score(self, posts: Sequence[str], candidates: Sequence[FactCheck]) -> NDArray[np.float32]:
-        return chosen_columns([self._index.scores(clean_post(post)) for post in posts], self._columns, candidates)
+        return chosen_columns([self._index.scores(search_words(post)) for post in posts], self._columns, candidates)
 
 
 class PlainBM25Ranker:
@@ -58,6 +82,20 @@ def chosen_columns(
     for row, of_post in enumerate(scores):
         chosen[row, wanted >= 0] = of_post[wanted[wanted >= 0]]
     return chosen
+
+
+def _load(folder: Path) -> FieldSettings:
+    advice = "run `claimwatch retrain bm25f`"
+    try:
+        content = (folder / "settings.json").read_bytes()
+        card = json.loads((folder / "card.json").read_text("utf-8"))
+        if hashlib.sha256(content).hexdigest() != card["sha256"]:
+            raise BadArtifact(f"{folder}/settings.json is not what its card says: {advice}")
+        found = json.loads(content)
+        weights = tuple(float(found["weights"][field]) for field in FIELDS)
+        return FieldSettings(weights, float(found["k1"]), float(found["b"]))
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise BadArtifact(f"{folder} holds no settings of BM25: {exc!r}; {advice}") from exc
 
 
 def _numbers(fact_checks: Sequence[FactCheck]) -> list[str]:

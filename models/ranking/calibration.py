@@ -3,10 +3,14 @@
 A conditional logit with "none of them" as one more alternative (McFadden 1974): the candidates of a post, save those
 that check the same claim, contest each other and the answer "none", whose strength is 0:
 
-    strength_j = w · features_j + b        confidence_j = exp(strength_j) / (1 + exp(strength_j) + sum over rivals exp)
+    strength_j = w · features_j + b + prior_j
+    confidence_j = exp(strength_j) / (1 + exp(strength_j) + sum over rivals exp)
 
 A plain logistic regression needs the lead over the next candidate as a feature, and then believes in whatever leads: of
 posts about nothing in a collection of 45 fact-checks it gave every twentieth a confidence above .5, this one none.
+
+The strengths alone are the blend that candidates are ranked by: they are fitted listwise, each post's right candidate
+against its others. The prior is what the dates say, where they are looked at (`dates.py`).
 """
 
 import hashlib
@@ -19,19 +23,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import BadArtifact
+from models.ranking.dates import DateOdds
 from models.ranking.evidence import FEATURES, Evidence
+
+Prior = NDArray[np.float64] | float  # (candidates,), added to the strengths
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Weights (FEATURES + 1,), the last one the constant: `full` for posts in a language the encoder knows, `lexical`
-    for others, where the cosine has no weight. `encoder` is the version it was fitted with."""
+    for others, where only words have a weight. `encoder` is the version it was fitted with."""
 
     name: str
     version: str
     encoder: str
     full: NDArray[np.float32]
     lexical: NDArray[np.float32]
+    dates: DateOdds
 
     @classmethod
     def load(cls, folder: Path | None = None) -> "Calibration":
@@ -41,11 +49,15 @@ class Calibration:
         with as_file(files("models").joinpath("weights", "calibration")) as packaged:
             return _load(packaged)
 
-    def confidence(self, evidence: Evidence, *, lexical: bool) -> NDArray[np.float64]:
+    def strengths(self, evidence: Evidence, *, lexical: bool, prior: Prior = 0.0) -> NDArray[np.float64]:
+        """(candidates,): the greater, the likelier the right one; below 0 less likely than "none of them"."""
+        weights = (self.lexical if lexical else self.full).astype(np.float64)
+        strengths: NDArray[np.float64] = evidence.features @ weights[:-1] + weights[-1] + prior
+        return strengths
+
+    def confidence(self, evidence: Evidence, *, lexical: bool, prior: Prior = 0.0) -> NDArray[np.float64]:
         """(candidates,) between 0 and 1."""
-        weights = self.lexical if lexical else self.full
-        strengths = (evidence.features @ weights[:-1] + weights[-1]).astype(np.float64)
-        odds = np.exp(np.minimum(strengths, 50.0))  # e^50 is as sure as a float can say
+        odds = np.exp(np.minimum(self.strengths(evidence, lexical=lexical, prior=prior), 50.0))  # as sure as floats go
         confidence: NDArray[np.float64] = odds / (1 + odds + evidence.rivals @ odds)
         return confidence
 
@@ -63,4 +75,5 @@ def _load(folder: Path) -> Calibration:
     if card.get("features") != list(FEATURES):
         raise BadArtifact(f"{folder} was fitted on other features: run `claimwatch retrain calibration`")
     tensors = load(content)
-    return Calibration(card["name"], card["version"], card["encoder"], tensors["full"], tensors["lexical"])
+    dates = DateOdds(tensors["date_edges"], tensors["date_odds"])
+    return Calibration(card["name"], card["version"], card["encoder"], tensors["full"], tensors["lexical"], dates)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from domain.fact_check import FactCheck
 from models.ranking.fact_check_text import embedding_text
+from models.ranking.windows import split_windows
 from models.retrieval.post_text import clean_post
 
 
@@ -24,9 +25,10 @@ class TextEncoder(Protocol):
 
 
 class EncoderRanker:
-    """Implements Ranker. Vectors of candidates that are among `fact_checks` are taken from there, not made anew."""
+    """Implements Ranker. Vectors of candidates that are among `fact_checks` are taken from there, not made anew. Of a
+    long post each candidate's best window counts."""
 
-    name = "knn"
+    name = "encoder"
 
     def __init__(
         self, encoder: TextEncoder, fact_checks: Sequence[FactCheck] = (), vectors: NDArray[np.float32] | None = None
@@ -35,8 +37,11 @@ class EncoderRanker:
         self._known = {} if vectors is None else {f.key: v for f, v in zip(fact_checks, vectors, strict=True)}
 
     def score(self, posts: Sequence[str], candidates: Sequence[FactCheck]) -> NDArray[np.float32]:
-        vectors = self._encoder.encode([clean_post(post) for post in posts])  # (posts, dim)
-        scores: NDArray[np.float32] = vectors @ self._vectors(candidates).T
+        windows = [split_windows(clean_post(post)) for post in posts]
+        vectors = self._encoder.encode([window for of_post in windows for window in of_post])  # (windows, dim)
+        cosines = vectors @ self._vectors(candidates).T  # (windows, candidates)
+        firsts = np.cumsum([0, *map(len, windows)])[:-1]
+        scores: NDArray[np.float32] = np.maximum.reduceat(cosines, firsts, axis=0) if len(firsts) else cosines
         return scores
 
     def _vectors(self, candidates: Sequence[FactCheck]) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,9 @@ from domain.urls import canonical_url, links_in
 from models.language import detect_language
 from models.ranking.calibration import Calibration
 from models.ranking.encoder import TextEncoder
-from models.ranking.evidence import Evidence, EvidenceFinder, PostWords
+from models.ranking.evidence import FEATURES, Evidence, EvidenceFinder
+from models.ranking.post_words import PostWords, embed_posts
 from models.ranking.sentences import BestSentences
-from models.ranking.windows import split_windows
-from models.retrieval.post_text import clean_post
 from models.verification.cues import load_cues
 
 ENCODER_LANGUAGES = frozenset({"en"})  # of the packaged encoder
@@ -28,6 +28,7 @@ _EXPLAINED = 0.1  # confidence from which the article's sentences are looked thr
 class PostText:
     text: str
     links: tuple[str, ...] = ()
+    posted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ class Matcher:
     """Compares posts with all fact-checks at once.
 
     `vectors` (fact-checks, dim) are the fact-checks' embeddings by `encoder`, zeros where there is none; `aliases`
-    other addresses of each. For posts in a language other than `languages` the encoder's cosine is not looked at, only
-    words. Posts come and go in batches; a post's matches do not depend on its neighbours. May be shared by threads.
+    other addresses of each. For posts in a language other than `languages` nothing that the encoder says is looked at,
+    only words. The dates of post and fact-check, where known, weigh little (`dates.py`). Posts come and go in batches;
+    a post's matches do not depend on its neighbours. May be shared by threads.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class Matcher:
         self._encoder = encoder
         self._calibration = calibration
         self._languages = {*languages, "und"}
-        self._finder = EvidenceFinder(fact_checks, vectors)
+        self._finder = EvidenceFinder(fact_checks, vectors, encoder)
         self._sentences = BestSentences(encoder)
         # An address of its own wins over one that another fact-check is also known by.
         self._by_address = {address: number for number, known in enumerate(aliases) for address in known}
@@ -80,9 +82,7 @@ class Matcher:
         """The k likeliest fact-checks of each post; those whose article the post links come first, with certainty."""
         languages = [detect_language(post.text) for post in posts]
         worded = [row for row, post in enumerate(posts) if has_words(post.text)]
-        found = dict(
-            zip(worded, self._by_text([posts[r].text for r in worded], [languages[r] for r in worded]), strict=True)
-        )
+        found = dict(zip(worded, self._by_text([(posts[r], languages[r]) for r in worded]), strict=True))
         near = [[c for c in found.get(row, []) if c.confidence >= NEAR][:k] for row in range(len(posts))]
         sentences = self._explain([c for candidates in near for c in candidates])
         return [
@@ -90,29 +90,26 @@ class Matcher:
             for post, candidates, language in zip(posts, near, languages, strict=True)
         ]
 
-    def _by_text(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[_Candidate]]:
-        """Candidates of each text, the likeliest first; of a long text each fact-check's best window counts."""
-        windows = [
-            (row, window)
-            for row, text in enumerate(texts)
-            for window in dict.fromkeys(split_windows(clean_post(text)))  # the same one twice says nothing new
-        ]
-        vectors = self._encoder.encode([window for _, window in windows])
-        words = [
-            PostWords(window, vector, lexical=languages[row] not in self._languages)
-            for (row, window), vector in zip(windows, vectors, strict=True)
-        ]
-        best: list[dict[int, _Candidate]] = [{} for _ in texts]
-        for (row, _), post, evidence in zip(windows, words, self._finder.find(words), strict=True):
-            for candidate in self._candidates(post, evidence):
+    def _by_text(self, posts: Sequence[tuple[PostText, str]]) -> list[list[_Candidate]]:
+        """Candidates of each post and language, the likeliest first; of a long text each fact-check's best window
+        counts."""
+        lexical = [language not in self._languages for _, language in posts]
+        windows = embed_posts([post.text for post, _ in posts], self._encoder.encode, lexical=lexical)
+        rows = [(row, words) for row, of_post in enumerate(windows) for words in of_post]
+        best: list[dict[int, _Candidate]] = [{} for _ in posts]
+        for (row, words), evidence in zip(rows, self._finder.find([words for _, words in rows]), strict=True):
+            for candidate in self._candidates(posts[row][0], words, evidence):
                 known = best[row].get(candidate.number)
                 if known is None or candidate.confidence > known.confidence:
                     best[row][candidate.number] = candidate
         return [sorted(found.values(), key=lambda c: (-c.confidence, -c.scores["fused"], c.number)) for found in best]
 
-    def _candidates(self, post: PostWords, evidence: Evidence) -> list[_Candidate]:
-        confidences = self._calibration.confidence(evidence, lexical=post.lexical)
+    def _candidates(self, post: PostText, words: PostWords, evidence: Evidence) -> list[_Candidate]:
         retrieved = evidence.candidates
+        published = [self._fact_checks[number].published_at for number in retrieved.numbers]
+        prior = self._calibration.dates.weak(post.posted_at, published)
+        confidences = self._calibration.confidence(evidence, lexical=words.lexical, prior=prior)
+        coverage = evidence.features[:, FEATURES.index("coverage")]
         return [
             _Candidate(
                 int(retrieved.numbers[i]),
@@ -121,9 +118,9 @@ class Matcher:
                     "bm25": float(retrieved.bm25[i]),
                     "cosine": float(retrieved.cosine[i]),
                     "fused": float(retrieved.fused[i]),
-                    "coverage": float(evidence.features[i, 1]),
+                    "coverage": float(coverage[i]),
                 },
-                post.vector,
+                words.vector,
             )
             for i in range(len(confidences))
         ]

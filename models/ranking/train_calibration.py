@@ -1,8 +1,8 @@
-"""Fits how sure a match is. Train split to fit on, dev to measure.
+"""Fits the blend that ranks candidates and says how sure a match is. Train split to fit on, dev to measure.
 
 Each post is shown four collections: all fact-checks, a random 45 with the right one among them, and both once more
 with the right one taken out, so that the best that is left is wrong. Fitted on both sizes, a confidence holds for a
-young collection and for an archive.
+young collection and for an archive. Figures on train are out of fold, also where BM25's settings are concerned.
 """
 
 import hashlib
@@ -14,40 +14,51 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 import models
 from domain.fact_check import FactCheck
 from models.backbone import Encoder
 from models.evaluation.collections import PostCollection, load_checkthat
-from models.evaluation.reliability import auroc, brier_score, calibration_error
 from models.evaluation.vectors import cached_vectors
+from models.ranking.bm25 import FieldSettings
 from models.ranking.calibration import Calibration
+from models.ranking.dates import DateOdds, day_differences, fit_odds
 from models.ranking.encoder import TextEncoder
-from models.ranking.evidence import CANDIDATES, FEATURES, Evidence, EvidenceFinder, PostWords
+from models.ranking.evidence import FEATURES, SMALL, EvidenceFinder
 from models.ranking.fact_check_text import embedding_text
-from models.retrieval.post_text import clean_post
+from models.ranking.folds import assign_folds
+from models.ranking.listwise import Example, fit
+from models.ranking.outcomes import means, measure, outcomes, pooled, precisions
+from models.ranking.post_words import PostWords, embed_posts
+from models.ranking.train_bm25 import GRID, try_settings
+from models.ranking.training_posts import gold_numbers, training_posts
+from models.retrieval.post_text import posted_on
 
-NAME, VERSION = "calibration", "1"
+NAME, VERSION = "calibration", "2"
 MODES = ("full", "lexical")
-SMALL = 45  # fact-checks of a young collection
-_RIDGE = 1e-3  # pull of the weights (of standardised features) towards 0
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A post beside a collection: what speaks for its candidates, and which of them is right (none: all False)."""
-
-    evidence: Evidence
-    right: NDArray[np.bool_]  # (candidates,)
-    known: bool  # whether the right fact-check is in the collection
+_NO_DATES = DateOdds(np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.float32))
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
+    """`large`: beside all fact-checks, first each post with its own and then each without. `small`: beside a few."""
+
     large: list[Example]
     small: list[Example]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A split's judged posts and the collection, embedded; `gold` numbers of each post's fact-checks."""
+
+    fact_checks: Sequence[FactCheck]
+    vectors: NDArray[np.float32]
+    titles: NDArray[np.float32]
+    posts: list[PostWords]
+    days: list[NDArray[np.float64]]  # of each post: (fact-checks,)
+    gold: list[frozenset[int]]
+    encoder: TextEncoder
 
 
 def train(
@@ -59,146 +70,144 @@ def train(
     """
     folder = out or Path(models.__file__).parent / "weights" / NAME
     encoder = encoder or Encoder.load()
-    build = partial(build_examples, data, encoder=encoder, seed=seed, cache=cache)
-    fitted = {mode: build("train", lexical=mode == "lexical") for mode in MODES}
+    posts = training_posts(data)
+    embedded = embed(posts.collection, encoder, cache)
+    dev = embed(load_checkthat(data, "dev"), encoder, cache)
+    settings = FieldSettings.load()
+    fitted = {mode: build_examples(embedded, settings, seed=seed, lexical=mode == "lexical") for mode in MODES}
     weights = {mode: fit([*e.large, *e.small], lexical=mode == "lexical") for mode, e in fitted.items()}
-    calibration = Calibration(NAME, VERSION, encoder.version, **weights)
-    metrics = {}
-    for mode in MODES:
-        dev = build("dev", lexical=mode == "lexical")
-        sizes = {"large": dev.large, "small": dev.small}
-        metrics[mode] = {size: measure(calibration, e, lexical=mode == "lexical") for size, e in sizes.items()}
-    return _write(folder, calibration, data, seed, metrics)
+    calibration = Calibration(NAME, VERSION, encoder.version, **weights, dates=fit_dates(fitted["full"].large))
+    held_out = {mode: build_examples(dev, settings, seed=seed, lexical=mode == "lexical") for mode in MODES}
+    metrics = {
+        "dev": {mode: _dev_figures(calibration, e, lexical=mode == "lexical") for mode, e in held_out.items()},
+        "train_out_of_fold": out_of_fold(posts.collection, embedded, seed=seed),
+    }
+    facts = {"posts": len(posts.gold), "left_out_as_near_duplicates": posts.left_out}
+    return _write(folder, calibration, data, seed=seed, facts=facts, metrics=metrics)
 
 
-def build_examples(
-    data: Path, split: str, *, encoder: TextEncoder, seed: int, cache: Path | None, lexical: bool
-) -> Examples:
-    """Two examples a post and size of collection: with the right fact-check, and without it."""
-    collection = load_checkthat(data, split)
+def embed(collection: PostCollection, encoder: TextEncoder, cache: Path | None) -> Embedded:
     facts = collection.fact_checks
-    vectors = cached_vectors([embedding_text(f.claim, f.title) for f in facts], encoder, cache)
-    texts = [clean_post(collection.queries[query]) for query in collection.qrels]
-    embedded = cached_vectors(texts, encoder, cache)
-    posts = [PostWords(text, vector, lexical) for text, vector in zip(texts, embedded, strict=True)]
-    gold = _gold_numbers(collection)
-    rng = np.random.default_rng(seed)
-    small = [e for post, g in zip(posts, gold, strict=True) for e in _small(post, g, facts, vectors, rng)]
-    return Examples(_examples(EvidenceFinder(facts, vectors), posts, gold), small)
-
-
-def fit(examples: Sequence[Example], *, lexical: bool) -> NDArray[np.float32]:
-    """Weights (FEATURES + 1,) of the greatest likelihood of the right answer, by L-BFGS.
-
-    In double precision, so that the optimum does not depend on the order of sums. Lexical: the cosine weighs nothing.
-    """
-    features, present, right, rivals = _stack(examples)
-    used = torch.tensor([not (lexical and name == "cosine") for name in FEATURES])
-    mean, deviation = features[present].mean(0), features[present].std(0)
-    standard = (features - mean) / deviation * used
-    parameters = torch.zeros(len(FEATURES) + 1, requires_grad=True, dtype=torch.float64)
-    optimiser = torch.optim.LBFGS(
-        [parameters], max_iter=500, tolerance_grad=1e-9, tolerance_change=1e-12, line_search_fn="strong_wolfe"
+    encode = partial(cached_vectors, encoder=encoder, folder=cache)
+    texts = [collection.queries[query] for query in collection.qrels]
+    published = [fact.published_at for fact in facts]
+    return Embedded(
+        facts,
+        encode([embedding_text(fact.claim, fact.title) for fact in facts]),
+        encode([fact.title or fact.claim for fact in facts]),
+        [windows[0] for windows in embed_posts(texts, encode, lexical=[False] * len(texts))],
+        [day_differences(posted_on(text), published) for text in texts],
+        gold_numbers(collection),
+        encoder,
     )
 
-    def closure() -> torch.Tensor:
-        optimiser.zero_grad()
-        strengths = standard @ parameters[:-1] + parameters[-1]
-        loss = _negative_log_likelihood(strengths, present, right, rivals) + _RIDGE * (parameters[:-1] ** 2).sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
 
-    optimiser.step(closure)  # type: ignore[no-untyped-call]
-    found = parameters.detach()
-    weights = found[:-1] / deviation * used
-    return torch.cat([weights, found[-1:] - (weights * mean).sum()]).float().numpy()
-
-
-def measure(calibration: Calibration, examples: Sequence[Example], *, lexical: bool) -> dict[str, float]:
-    """How the confidence of each post's best candidate fares, posts with and without their fact-check half and half.
-
-    `auroc`: telling posts whose fact-check is there from those whose it is not. `precision` and `recall`: of answers
-    with a confidence of .5 or more, over the former posts. `unknown_above_.1`: share of the latter with more than that.
-    """
-    confidences = [calibration.confidence(example.evidence, lexical=lexical) for example in examples]
-    best = np.array([c.max() for c in confidences])
-    right = np.array([example.right[c.argmax()] for example, c in zip(examples, confidences, strict=True)])
-    known = np.array([example.known for example in examples])
-    sure = best >= 0.5
-    figures = {
-        "calibration_error": calibration_error(best, right),
-        "brier": brier_score(best, right),
-        "auroc": auroc(best, known),
-        "precision": float(right[sure].mean()),
-        "recall": float((right & sure).sum() / known.sum()),
-        "unknown_above_.1": float((best[~known] > 0.1).mean()),
-    }
-    return {name: round(value, 4) for name, value in figures.items()}
+def build_examples(embedded: Embedded, settings: FieldSettings, *, seed: int, lexical: bool) -> Examples:
+    """Two examples a post and size of collection: with the right fact-check, and without it."""
+    posts = [PostWords(p.text, p.vector, p.statement, lexical) for p in embedded.posts]
+    finder = EvidenceFinder(
+        embedded.fact_checks, embedded.vectors, embedded.encoder, titles=embedded.titles, settings=settings
+    )
+    rng = np.random.default_rng(seed)
+    small = [e for n, post in enumerate(posts) for e in _small(embedded, n, post, settings, rng)]
+    return Examples(_examples(finder, posts, embedded.gold, embedded.days), small)
 
 
-def _gold_numbers(collection: PostCollection) -> list[frozenset[int]]:
-    numbers = {fact_check.key: number for number, fact_check in enumerate(collection.fact_checks)}
-    return [frozenset(numbers[key] for key in keys) for keys in collection.qrels.values()]
+def out_of_fold(collection: PostCollection, embedded: Embedded, *, seed: int) -> dict[str, dict[str, float]]:
+    """Figures of posts under weights, dates and settings of BM25 that were fitted without them."""
+    folds = assign_folds(embedded.gold, seed=seed)
+    settings = try_settings(collection, GRID).out_of_fold(folds)
+    built = {chosen: build_examples(embedded, chosen, seed=seed, lexical=False) for chosen in dict.fromkeys(settings)}
+    ranked: dict[str, list[float]] = {}
+    large, small = [], []
+    for fold, chosen in enumerate(settings):
+        examples, here = built[chosen], folds == fold
+        others = _where(examples.large, np.tile(~here, 2))
+        weights = fit([*others, *_where(examples.small, np.repeat(~here, 2))], lexical=False)
+        calibration = Calibration(NAME, VERSION, "", weights, weights, fit_dates(others))
+        kept = _where(examples.large, np.tile(here, 2))
+        for name, values in precisions(calibration, kept, lexical=False).items():
+            ranked.setdefault(name, []).extend(values)
+        large.append(outcomes(calibration, kept, lexical=False))
+        small.append(outcomes(calibration, _where(examples.small, np.repeat(here, 2)), lexical=False))
+    return {"large": means(ranked) | measure(pooled(large)), "small": measure(pooled(small))}
+
+
+def _dev_figures(calibration: Calibration, examples: Examples, *, lexical: bool) -> dict[str, dict[str, float]]:
+    ranked = means(precisions(calibration, examples.large, lexical=lexical))
+    large, small = (outcomes(calibration, e, lexical=lexical) for e in (examples.large, examples.small))
+    return {"large": ranked | measure(large), "small": measure(small)}
+
+
+def fit_dates(examples: Sequence[Example]) -> DateOdds:
+    """Right candidates against the other candidates of their posts, which are near in subject and so also in time."""
+    known = [example for example in examples if example.known]
+    right = np.concatenate([e.days[e.right] for e in known])
+    wrong = np.concatenate([e.days[~e.right] for e in known])
+    right, wrong = right[~np.isnan(right)], wrong[~np.isnan(wrong)]
+    return fit_odds(right, wrong) if len(right) else _NO_DATES
+
+
+def _where(examples: Sequence[Example], kept: NDArray[np.bool_]) -> list[Example]:
+    return [example for example, keep in zip(examples, kept, strict=True) if keep]
 
 
 def _small(
-    post: PostWords,
-    gold: frozenset[int],
-    facts: Sequence[FactCheck],
-    vectors: NDArray[np.float32],
-    rng: np.random.Generator,
+    embedded: Embedded, number: int, post: PostWords, settings: FieldSettings, rng: np.random.Generator
 ) -> list[Example]:
-    others = [int(n) for n in rng.choice(len(facts), SMALL, replace=False) if n not in gold]
+    gold = embedded.gold[number]
+    others = [int(n) for n in rng.choice(len(embedded.fact_checks), SMALL, replace=False) if n not in gold]
     chosen = [*others[: SMALL - len(gold)], *sorted(gold)]
-    finder = EvidenceFinder([facts[n] for n in chosen], vectors[chosen])
-    return _examples(finder, [post], [frozenset(range(len(chosen) - len(gold), len(chosen)))])
+    finder = EvidenceFinder(
+        [embedded.fact_checks[n] for n in chosen],
+        embedded.vectors[chosen],
+        embedded.encoder,
+        titles=embedded.titles[chosen],
+        settings=settings,
+    )
+    right = frozenset(range(len(chosen) - len(gold), len(chosen)))
+    return _examples(finder, [post], [right], [embedded.days[number][chosen]])
 
 
-def _examples(finder: EvidenceFinder, posts: Sequence[PostWords], gold: Sequence[frozenset[int]]) -> list[Example]:
-    with_gold = zip(finder.find(posts), gold, strict=True)
-    without = finder.find(posts, without=gold)
-    known = [Example(evidence, np.isin(evidence.candidates.numbers, list(g)), known=True) for evidence, g in with_gold]
-    return known + [Example(e, np.zeros(len(e.candidates.numbers), dtype=np.bool_), known=False) for e in without]
+def _examples(
+    finder: EvidenceFinder,
+    posts: Sequence[PostWords],
+    gold: Sequence[frozenset[int]],
+    days: Sequence[NDArray[np.float64]],
+) -> list[Example]:
+    made = []
+    for known, found in ((True, finder.find(posts)), (False, finder.find(posts, without=gold))):
+        for evidence, numbers, of_post in zip(found, gold, days, strict=True):
+            candidates = evidence.candidates.numbers
+            right = np.isin(candidates, list(numbers))
+            made.append(Example(evidence, right, known=known, days=of_post[candidates], gold=len(numbers)))
+    return made
 
 
-def _stack(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """features (N, C, F), present (N, C), right (N, C), rivals (N, C, C)."""
-    shape = (len(examples), CANDIDATES)
-    features = torch.zeros((*shape, len(FEATURES)), dtype=torch.float64)
-    rivals = torch.zeros((*shape, CANDIDATES), dtype=torch.float64)
-    present, right = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
-    for row, example in enumerate(examples):
-        n = len(example.right)
-        features[row, :n] = torch.from_numpy(example.evidence.features)
-        rivals[row, :n, :n] = torch.from_numpy(example.evidence.rivals)
-        present[row, :n], right[row, :n] = True, torch.from_numpy(example.right)
-    return features, present, right, rivals
-
-
-def _negative_log_likelihood(
-    strengths: torch.Tensor, present: torch.Tensor, right: torch.Tensor, rivals: torch.Tensor
-) -> torch.Tensor:
-    """Mean over posts of -log p(right candidate), or of -log p(none) where no candidate is right."""
-    odds = torch.where(present, strengths, -50.0).exp()  # (N, C)
-    contest = 1 + odds + (rivals @ odds[..., None])[..., 0]
-    of_right = ((odds / contest) * right).sum(1)
-    of_none = 1 / (1 + odds.sum(1))
-    return -torch.where(right.any(1), of_right, of_none).clamp_min(1e-9).log().mean()
-
-
-def _write(folder: Path, calibration: Calibration, data: Path, seed: int, metrics: Mapping[str, Any]) -> dict[str, Any]:
+def _write(
+    folder: Path,
+    calibration: Calibration,
+    data: Path,
+    *,
+    seed: int,
+    facts: Mapping[str, int],
+    metrics: Mapping[str, Any],
+) -> dict[str, Any]:
     from safetensors.numpy import save
 
-    content = save({"full": calibration.full, "lexical": calibration.lexical})
+    dates = {"date_edges": calibration.dates.edges, "date_odds": calibration.dates.odds}
+    content = save({"full": calibration.full, "lexical": calibration.lexical} | dates)
     card = {
         "name": NAME,
         "version": VERSION,
         "encoder": calibration.encoder,
         "features": list(FEATURES),
         "weights": {k: [round(float(w), 4) for w in getattr(calibration, k)] for k in MODES},
-        "data": "CheckThat! 2022 task 2A, English: fitted on train, metrics on dev",
+        "dates": {name: [round(float(x), 3) for x in values] for name, values in dates.items()},
+        "data": "CheckThat! 2022 task 2A, English: fitted on train, chosen on train out of fold and dev",
+        **facts,
         "seed": seed,
-        "command": f"claimwatch retrain calibration --data {data.name} --seed {seed}",
+        "command": f"claimwatch retrain {NAME} --data {data.name} --seed {seed}",
         "metrics": metrics,
         "sha256": hashlib.sha256(content).hexdigest(),
     }

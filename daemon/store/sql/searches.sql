@@ -59,7 +59,7 @@ INSERT INTO search_posts (search_id, post_id) VALUES (%(search_id)s, %(post_id)s
 -- name: unmatched
 -- Posts not yet compared with the fact-checks: those named, or any; locked in the order in which pages are stored, so
 -- that two workers never wait for each other, and the second one passes over what the first has done.
-SELECT id, text, links FROM posts
+SELECT id, text, links, created_at FROM posts
 WHERE matched_at IS NULL AND gone_at IS NULL AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s))
 ORDER BY platform, platform_id LIMIT %(limit)s FOR UPDATE;
 

@@ -1,3 +1,6 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import numpy as np
 import pytest
 
@@ -33,7 +36,7 @@ def test_a_post_is_matched_with_confidence_reason_and_scores(matcher: Matcher) -
 
 
 def test_a_match_names_the_model_and_its_version(matcher: Matcher, encoder: Encoder) -> None:
-    assert match_one(matcher, CLAIM).matches[0].model == f"calibration@1+{encoder.version}"
+    assert match_one(matcher, CLAIM).matches[0].model == f"calibration@2+{encoder.version}"
 
 
 def test_the_sentence_is_the_one_that_says_what_the_post_says(matcher: Matcher) -> None:
@@ -203,3 +206,23 @@ def test_a_fact_check_without_an_embedding_is_still_found_by_its_words(
 
 def test_no_more_than_k_are_given(matcher: Matcher) -> None:
     assert len(matcher.match([PostText(CLAIM, ("https://fc.example/a/42",))], k=1)[0].matches) == 1
+
+
+def test_dates_weigh_little_and_never_against_an_old_claim_that_comes_back(
+    facts: list[FactCheck], embed: Embed, encoder: Encoder
+) -> None:
+    day = datetime(2021, 5, 4, tzinfo=UTC)
+    text = "heard that they took the fluoride out of the water in Lindmouth"
+    found = {}
+    for name, published in (("none", None), ("old", day - timedelta(days=3000)), ("same day", day)):
+        dated = [replace(fact, published_at=published) for fact in facts]
+        matcher = Matcher(dated, embed(facts), encoder, Calibration.load())
+        found[name] = matcher.match([PostText(text, posted_at=day)])[0].matches[0].confidence
+    odds = {name: confidence / (1 - confidence) for name, confidence in found.items()}
+    assert odds["none"] == pytest.approx(odds["old"], rel=1e-3)
+    assert odds["none"] < odds["same day"] < 2.1 * odds["none"]
+
+
+def test_a_post_without_a_date_is_matched_as_before(matcher: Matcher) -> None:
+    undated, dated = matcher.match([PostText(CLAIM), PostText(CLAIM, posted_at=datetime(2021, 5, 4, tzinfo=UTC))])
+    assert undated.matches[0].confidence == pytest.approx(dated.matches[0].confidence)

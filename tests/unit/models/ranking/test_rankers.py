@@ -3,7 +3,7 @@ import pytest
 
 from domain.fact_check import FactCheck
 from models.backbone import Encoder
-from models.ranking.bm25 import K1, B, BM25Ranker
+from models.ranking.bm25 import BM25Ranker, FieldSettings
 from models.ranking.encoder import EncoderRanker
 from models.ranking.protocol import Ranker
 from models.registry import RANKERS, Collection
@@ -48,14 +48,17 @@ def test_no_posts_or_no_candidates_give_an_empty_array(ranker: Ranker, facts: li
 
 
 def test_bm25_gives_the_score_computed_by_hand(facts: list[FactCheck]) -> None:
+    chosen = FieldSettings((1.0, 1.5, 0.5), k1=0.8, b=0.6)
     weighted = [
-        sum(w * len(ENGLISH(field)) for w, field in zip((1, 1, 0.5), (f.claim, f.title, f.body), strict=True))
+        sum(w * len(ENGLISH(field)) for w, field in zip(chosen.weights, (f.claim, f.title, f.body), strict=True))
         for f in facts
     ]
-    tf = 2  # "kestrel" stands in claim and title of the second of seven fact-checks
-    norm = K1 * (1 - B + B * weighted[1] / np.mean(weighted))
+    tf = 1 + 1.5  # "kestrel" stands in claim and title of the second of seven fact-checks
+    norm = chosen.k1 * (1 - chosen.b + chosen.b * weighted[1] / np.mean(weighted))
     expected = np.log(1 + (7 - 1 + 0.5) / (1 + 0.5)) * tf / (tf + norm)
-    assert BM25Ranker(facts).score(["kestrel"], facts)[0].tolist() == pytest.approx([0, expected, 0, 0, 0, 0, 0])
+    assert BM25Ranker(facts, chosen).score(["kestrel"], facts)[0].tolist() == pytest.approx(
+        [0, expected, 0, 0, 0, 0, 0]
+    )
 
 
 def test_a_candidate_outside_the_collection_scores_nothing_by_words(facts: list[FactCheck]) -> None:
@@ -68,3 +71,9 @@ def test_the_encoder_embeds_a_candidate_that_it_was_not_given(
     given = EncoderRanker(encoder, facts, embed(facts)).score(POSTS, facts)
     made = EncoderRanker(encoder).score(POSTS, facts)
     assert np.abs(given - made).max() <= 1e-5
+
+
+def test_the_encoder_reads_a_long_post_to_its_end(facts: list[FactCheck], embed: Embed, encoder: Encoder) -> None:
+    filler = " ".join(f"Then we walked along river number {n} and talked about the weather." for n in range(80))
+    scores = EncoderRanker(encoder, facts, embed(facts)).score([f"{filler} {facts[2].claim}"], facts)
+    assert scores[0].argmax() == 2 and scores[0, 2] > 0.4
