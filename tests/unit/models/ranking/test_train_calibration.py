@@ -91,7 +91,7 @@ def test_the_loss_of_two_posts_is_computed_by_hand() -> None:
     right = torch.tensor([[True, False], [False, False]])
     rivals = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]] * 2, dtype=torch.float64)
     # the first post's first candidate is right; the second post has one candidate, and "none" is right
-    expected = -(np.log(np.e / (1 + np.e + 1)) + np.log(1 / (1 + np.e**2))) / 2
+    expected = -(np.log(np.exp(1) / (1 + np.exp(1) + 1)) + np.log(1 / (1 + np.exp(2)))) / 2
     assert float(negative_log_likelihood(strengths, present, right, rivals)) == pytest.approx(expected)
 
 
