@@ -12,7 +12,7 @@ demo: $(INSTALLED)
 	$(RUN)/claimwatch demo
 
 test: check $(VENV)/.chromium
-	$(RUN)/pytest -q -n logical --maxprocesses 4 --dist worksteal
+	$(RUN)/pytest -q -n logical --maxprocesses 4 --dist worksteal --durations=25
 
 check: $(INSTALLED)
 	$(RUN)/ruff check .
