@@ -24,9 +24,9 @@ def write_curves(path: Path, title: str, axes: tuple[str, str], lines: Mapping[s
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-        _text((LEFT, 18), title),
+        _text(((LEFT + WIDTH - RIGHT) / 2, 16), title, "middle"),
         _text(((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12), axes[0], "middle"),
-        _text((8, TOP - 2), axes[1]),
+        _text((8, 16), axes[1]),
     ]
     for decade in range(x_range[0], x_range[1] + 1):
         x, _ = place((10.0**decade, 10.0 ** y_range[0]))
