@@ -32,7 +32,7 @@ def explore(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many claims.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to do it instead.")] = None,
-    seed: int = 0,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
     stats: Annotated[bool, typer.Option("--stats", help="Only say what the folder holds.")] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -48,7 +48,7 @@ def explore(
         plan = Plan(
             _folder(data or settings.data), name, split, EndpointKind(endpoint),
             Limits(depth=depth, states=states, losers=negatives), analyser=analyser, encoder=settings.match.encoder,
-            cache=settings.home / "cache",            most_claims=limit, seed=seed,
+            cache=settings.home / "cache", most_claims=limit, seed=seed,
         )  # fmt: skip
         _run(plan, out, jobs=jobs, cluster=dask)
     found = statistics(out)
@@ -75,6 +75,8 @@ def _run(plan: "Plan", out: Path, *, jobs: int, cluster: str | None) -> None:
 
 
 def _say(found: "Statistics") -> None:
+    if found.missing:
+        terminal.say(f"{found.missing:,} claims are still to be explored: give the command again without --stats")
     terminal.say(
         f"{found.claims:,} claims, {found.perfect:,} perfect as they are, {found.improved:,} improved: "
         f"{found.worth:.3f} → {found.best:.3f} on average"

@@ -38,11 +38,12 @@ def supports(language: str) -> bool:
 
 
 def tag(texts: Iterable[str]) -> list[tuple[Token, ...]]:
-    """The tokens of each text, in order; none for a text of white space. Any text is taken, whatever its language.
+    """The tokens of each text, in order; none for a text of white space. Any text is taken, whatever its language; lone
+    surrogates, which no encoding has, are left out.
 
     The first call loads the model (some seconds); then some 500 claims a second.
     """
-    stripped = (text.strip() for text in texts)
+    stripped = (text.encode(errors="ignore").decode().strip() for text in texts)
     return [_tokens(doc) for doc in _pipeline().pipe(stripped, batch_size=256)]
 
 

@@ -16,22 +16,27 @@ def begin(folder: Path, manifest: Mapping[str, Any]) -> None:
     path = folder / _FILE
     if path.exists():
         return _compare(path, read(folder), dict(manifest))
-    if folder.exists() and any(folder.iterdir()):
-        raise BadInput(f"{folder} is not empty and holds no {_FILE}: give another folder")
-    folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f".{_FILE}.partial"
-    partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        if folder.exists() and set(folder.iterdir()) - {partial}:
+            raise BadInput(f"{folder} is not empty and holds no {_FILE}: give another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as exc:
+        raise BadInput(f"{folder} cannot be written to ({exc.strerror}): give another folder") from exc
 
 
 def read(folder: Path) -> dict[str, Any]:
     path = folder / _FILE
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as exc:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as exc:
         raise BadInput(f"{folder} holds no {_FILE}: `claimwatch explore` makes one") from exc
     except (OSError, ValueError) as exc:
         raise BadInput(f"{path} cannot be read ({exc}): delete the folder and explore again") from exc
+    if not isinstance(found, dict) or not found.get("metrics") or not isinstance(found.get("claims"), int):
+        raise BadInput(f"{path} is none of an exploration: delete the folder and explore again")
     return found
 
 

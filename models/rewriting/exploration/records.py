@@ -59,24 +59,31 @@ class Part:
             if name != "subsets" or self.rows[name]:
                 path = _path(folder, name, number)
                 partial = path.with_suffix(".partial")
-                parquet.write_table(_table(name, self.metrics, self.rows[name]), partial, compression="zstd")
-                os.replace(partial, path)
+                try:
+                    parquet.write_table(_table(name, self.metrics, self.rows[name]), partial, compression="zstd")
+                    os.replace(partial, path)
+                except OSError as exc:
+                    raise BadInput(f"{path} cannot be written ({exc}): make room there, and explore again") from exc
 
 
-def is_written(folder: Path, number: int) -> bool:
-    return _path(folder, TABLES[-1], number).exists()
+def is_written(folder: Path, number: int, *, with_subsets: bool = False) -> bool:
+    """Whether a part is whole. One of which a damaged file was deleted is not."""
+    return all(_path(folder, name, number).exists() for name in TABLES if with_subsets or name != "subsets")
 
 
 def read(folder: Path, table: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a table, part by part. Raises BadInput for a file that is cut off or no parquet."""
+    """The rows of a table, part by part, of the parts that are whole. Raises BadInput for a file that is damaged."""
     import pyarrow
 
     parquet = _parquet()
     for path in sorted(folder.glob(f"{table}-*.parquet")):
+        if not all((folder / path.name.replace(table, name)).exists() for name in ("visits", "sequences")):
+            continue
         try:
             found = parquet.read_table(path, columns=list(columns) if columns else None)
         except (pyarrow.ArrowInvalid, OSError) as exc:
-            raise BadInput(f"{path} cannot be read ({exc}): delete it and explore again") from exc
+            reason = str(exc).partition("\n")[0]  # a column that is not there is followed by all that are
+            raise BadInput(f"{path} cannot be read ({reason}): delete it and explore again") from exc
         yield from found.to_pylist()
 
 

@@ -83,18 +83,19 @@ def run(plan: Plan, folder: Path, *, jobs: int = 1, cluster: str | None = None) 
     `cluster` is the address of a Dask scheduler; else `jobs` processes of this machine do it. Raises BadInput.
     """
     own = opened(plan)
-    manifest.begin(folder, plan.manifest(own.collection, own.explorer.metrics, len(own.claims)))
-    parts = range(-(-len(own.claims) // _CLAIMS_A_PART))
-    missing = [number for number in parts if not is_written(folder, number)]
-    at_hand = sum(len(_claims_of(own.claims, number)) for number in parts if number not in set(missing))
-    if at_hand:
-        yield PartDone(at_hand, 0)
-    if jobs == 1 and cluster is None:
-        yield from (_explore_part(plan, folder, number) for number in missing)
-        return
-    from joblib import Parallel, delayed
+    with _backend(cluster):  # first: a cluster that does not answer leaves no folder behind
+        manifest.begin(folder, plan.manifest(own.collection, own.explorer.metrics, len(own.claims)))
+        with_subsets = plan.endpoint is EndpointKind.BOOLEAN
+        parts = range(-(-len(own.claims) // _CLAIMS_A_PART))
+        missing = [number for number in parts if not is_written(folder, number, with_subsets=with_subsets)]
+        at_hand = sum(len(_claims_of(own.claims, number)) for number in parts if number not in set(missing))
+        if at_hand:
+            yield PartDone(at_hand, 0)
+        if jobs == 1 and cluster is None:
+            yield from (_explore_part(plan, folder, number) for number in missing)
+            return
+        from joblib import Parallel, delayed
 
-    with _backend(cluster):
         yield from Parallel(n_jobs=jobs if cluster is None else -1, return_as="generator_unordered")(
             delayed(_explore_part)(plan, folder, number) for number in missing
         )
@@ -170,6 +171,10 @@ def opened(plan: Plan) -> Opened:
     """Everything that exploring the plan needs, once a process."""
     collection = load_claims(plan.data, plan.claim_set, plan.split)
     claims = tuple(claim for claim in collection.claims if collection.qrels.get(claim))[: plan.most_claims]
+    if not claims:
+        raise BadInput(
+            f"{plan.claim_set}/{plan.split} in {plan.data} holds no claim with gold texts: nothing to explore"
+        )
     return Opened(collection, claims, _EXPLORERS[plan.endpoint](plan, collection))
 
 

@@ -25,6 +25,7 @@ class Statistics:
     """`claims` were explored; `improved` of them found a better query, worth `best` on average instead of `worth`."""
 
     claims: int
+    missing: int  # claims of a run that was cut off
     perfect: int
     improved: int
     worth: float
@@ -35,7 +36,8 @@ class Statistics:
 
 
 def statistics(folder: Path) -> Statistics:
-    metric = manifest.read(folder)["metrics"][0]
+    held = manifest.read(folder)
+    metric = held["metrics"][0]
     starts, best = _worths(records.read(folder, "visits", ["claim", "depth", metric]), metric)
     taken: defaultdict[str, list[float]] = defaultdict(list)
     at_step: defaultdict[int, list[float]] = defaultdict(list)
@@ -52,6 +54,7 @@ def statistics(folder: Path) -> Statistics:
     total = sum(map(len, taken.values()))
     return Statistics(
         claims=len(starts),
+        missing=held["claims"] - len(starts),
         perfect=sum(worth >= 1 for worth in starts.values()),
         improved=sum(best[claim] > starts[claim] for claim in starts),
         worth=_mean(starts.values()),

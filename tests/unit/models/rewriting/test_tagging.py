@@ -38,6 +38,10 @@ def test_a_verb_knows_whether_its_subject_is_plural(text: str, verb: str, is_plu
     assert [t.has_plural_subject for t in tokens if t.text == verb] == [is_plural]
 
 
+def test_a_lone_surrogate_is_left_out() -> None:
+    assert [token.text for token in tag(["Water \ud800 boils."])[0]] == ["Water", "boils", "."]
+
+
 def test_texts_are_tagged_in_order_and_nothing_has_no_tokens() -> None:
     first, empty, blank, last = tag(["one", "", " \n ", "two"])
     assert (first[0].text, empty, blank, last[0].text) == ("one", (), (), "two")

@@ -101,6 +101,7 @@ def test_a_cluster_makes_the_same_as_one_process(data: Path, tmp_path: Path) -> 
 def test_a_cluster_that_is_not_there_is_named(data: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"the cluster at tcp://127.0.0.1:9 does not answer"):
         list(run.run(plan(data), tmp_path / "out", cluster="tcp://127.0.0.1:9"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_other_data_is_refused_with_both_hashes(data: Path, tmp_path: Path) -> None:
@@ -143,6 +144,48 @@ def test_a_part_that_is_damaged_is_named(data: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "visits-00001.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(BadInput, match=r"visits-00001\.parquet cannot be read"):
         statistics(tmp_path / "out")
+
+
+@pytest.mark.parametrize("table", ["visits", "subsets", "sequences"])
+def test_a_file_that_was_deleted_is_made_again(data: Path, tmp_path: Path, table: str) -> None:
+    whole = explored(plan(data, "boolean"), tmp_path / "out")
+    (tmp_path / "out" / f"{table}-00001.parquet").unlink()
+    assert statistics(tmp_path / "out").missing == (0 if table == "subsets" else len(HOSTILE) + 10)
+    assert explored(plan(data, "boolean"), tmp_path / "out") == whole
+
+
+def test_a_column_that_is_not_there_is_said_in_a_line(data: Path, tmp_path: Path) -> None:
+    explored(plan(data), tmp_path / "out")
+    (tmp_path / "out" / "sequences-00000.parquet").replace(tmp_path / "out" / "visits-00000.parquet")
+    (tmp_path / "out" / "visits-00001.parquet").replace(tmp_path / "out" / "sequences-00000.parquet")
+    with pytest.raises(BadInput, match=r"sequences-00000\.parquet cannot be read") as refused:
+        list(records.read(tmp_path / "out", "sequences", ["sequence"]))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("written", ["[]", "{}", '{"metrics": []}'])
+def test_a_manifest_of_something_else_is_named(data: Path, tmp_path: Path, written: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text(written)
+    with pytest.raises(BadInput, match=r"manifest\.json is none of an exploration"):
+        statistics(tmp_path / "out")
+    with pytest.raises(BadInput, match=r"manifest\.json is none of an exploration"):
+        list(run.run(plan(data), tmp_path / "out"))
+
+
+@pytest.mark.parametrize("out", ["letter", "letter/out"])
+def test_a_folder_that_cannot_be_made_is_named(data: Path, tmp_path: Path, out: str) -> None:
+    (tmp_path / "letter").write_text("dear")
+    with pytest.raises(BadInput, match=r"letter.* cannot be written to \(Not a directory\)|letter.*File exists"):
+        list(run.run(plan(data), tmp_path / out))
+
+
+def test_claims_without_gold_texts_are_refused(data: Path, tmp_path: Path) -> None:
+    write(data / "fool_me_twice", [claim(0) | {"gold_evidence": []}])
+    run.opened.cache_clear()
+    with pytest.raises(BadInput, match="no claim with gold texts"):
+        list(run.run(plan(data), tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("name", "split", "words"), [("nofever", "dev", "nofever"), ("fm2", "train", "dev, test")])
