@@ -8,7 +8,6 @@ claim, chosen greedily among all subsets of up to five of the claim's words.
 
 import argparse
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ import numpy as np
 from bench.provenance import provenance, write_result
 from domain.query import EndpointKind
 from models.evaluation.claim_sets import CLAIM_SETS
-from models.rewriting.exploration import records, run
+from models.rewriting.exploration import run
 from models.rewriting.exploration.breadth_first import Limits
 from models.rewriting.exploration.environments import BooleanExplorer
 from models.rewriting.exploration.run import AnalyserName, Plan
-from models.rewriting.exploration.statistics import statistics
+from models.rewriting.exploration.statistics import statistics, worths
 from models.rewriting.tagging import tag
 
 QUERIES = 3  # a claim, on a boolean platform
@@ -37,28 +36,15 @@ ROWS: tuple[tuple[str, EndpointKind, AnalyserName], ...] = (
 
 
 def room(plan: Plan, jobs: int) -> dict[str, Any]:
+    """What the claims are worth, the best that was found of them, and how far their gains lie apart."""
     with tempfile.TemporaryDirectory() as folder:
         for _ in run.run(plan, Path(folder), jobs=jobs):
             pass
         found = statistics(Path(folder))
-        worths = [
-            {"worth": visit[metric], "start": visit["depth"] == 0, "claim": visit["claim"]}
-            for metric in ["f2" if plan.endpoint is EndpointKind.BOOLEAN else "ap@50"]
-            for visit in records.read(Path(folder), "visits", ["claim", "depth", metric])
-        ]
+        starts, best = worths(Path(folder), run.opened(plan).explorer.metrics[0])
+    gain_sd = round(float(np.std([best[claim] - starts[claim] for claim in starts])), 4)
     row = {"claims": found.claims, "claim": round(found.worth, 4), "best": round(found.best, 4)}
-    return row | {"improved": found.improved, "perfect": found.perfect, "gain_sd": gain_sd(worths)}
-
-
-def gain_sd(worths: Iterable[dict[str, Any]]) -> float:
-    """Standard deviation of the claims' gains."""
-    starts: dict[str, float] = {}
-    best: dict[str, float] = {}
-    for row in worths:
-        if row["start"]:
-            starts[row["claim"]] = row["worth"]
-        best[row["claim"]] = max(best.get(row["claim"], 0.0), row["worth"])
-    return round(float(np.std([best[claim] - starts[claim] for claim in starts])), 4)
+    return row | {"improved": found.improved, "perfect": found.perfect, "gain_sd": gain_sd}
 
 
 def several_queries(plan: Plan) -> dict[str, float]:

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from bench.curve import write_curves
 from bench.provenance import RESULTS, provenance, write_result
-from models.evaluation.collections import ClaimCollection
-from models.evaluation.evidence_collections import load_discovery_train, load_fever, load_fm2
+from models.evaluation.claim_sets import CLAIM_SETS
+from models.evaluation.evidence_collections import load_discovery_train, load_fm2
 from models.evaluation.vectors import cached_vectors
 from models.retrieval.analyser import ENGLISH, Analyser
 from models.rewriting.edits import EditState, TextEdits
@@ -45,11 +45,6 @@ STANDARD = Analyser(stem=False)
 K1, B = 1.2, 0.75
 DEPTH, STATES = 4, 12  # of a search; the states of a depth that are gone on from
 PLAIN_BAGS = 400  # that the plain search answers: it is slow
-LOADERS: dict[str, Callable[[Path], ClaimCollection]] = {
-    "fever": lambda data: load_fever(data, "paper_dev"),
-    "fm2": lambda data: load_fm2(data, "dev"),
-    "discovery": load_discovery_train,
-}
 FILES = (
     "fever/corpus_evidence_passages.jsonl.gz",
     "fever/fever_shared_dev_with_evidence_text.jsonl.gz",
@@ -370,8 +365,8 @@ def main() -> None:
 def measure_all(arguments: argparse.Namespace) -> dict[str, Any]:
     ranked: dict[str, Any] = {}
     curve = []
-    for name, load in LOADERS.items():
-        collection = load(arguments.data)
+    for name, claim_set in CLAIM_SETS.items():
+        collection = claim_set.load(arguments.data, claim_set.splits[0])
         draw = random.Random(arguments.seed)
         tokens = {id_: STANDARD(text) for id_, text in collection.posts.items()}
         ids = draw.sample(sorted(collection.claims), arguments.claims)

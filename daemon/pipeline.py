@@ -45,10 +45,11 @@ def search_watch(service: Service, watch_id: int) -> None:
 
 
 def _search_connector(service: Service, watch: DueWatch, connector: Connector) -> list[Failure]:
-    """Run the policy's queries one after another; what kept any of them from being carried out."""
-    while (until := _next_end(service, watch, connector)) is not None:
-        if failed := _search_until(service, watch, connector, until):
-            if watch.is_last_attempt and until < watch.run_until and any(isinstance(f, Unavailable) for f in failed):
+    """Search all that the connector lacks; what kept any of it from being searched."""
+    while window := _next_window(service, watch, connector):
+        if failed := _search_window(service, watch, connector, window):
+            is_older = window.until < watch.run_until
+            if watch.is_last_attempt and is_older and any(isinstance(f, Unavailable) for f in failed):
                 # Perhaps its cursors are taken no more: the next run begins anew from where this window began.
                 with service.database.connection() as conn:
                     watches.give_up(conn, watch.id, connector.name)
@@ -56,9 +57,9 @@ def _search_connector(service: Service, watch: DueWatch, connector: Connector) -
     return []
 
 
-def _next_end(service: Service, watch: DueWatch, connector: Connector) -> datetime | None:
-    """Where the window ends that is to be searched next: first that of a run which broke off, for want of budget, say,
-    so that no page of it is paid for twice; None: all is searched."""
+def _next_window(service: Service, watch: DueWatch, connector: Connector) -> Window | None:
+    """What is to be searched next: first the window of a run which broke off, for want of budget, say, so that no page
+    of it is paid for twice; None: all is searched."""
     with service.database.connection() as conn:
         progress = watches.progress(conn, watch.id, connector.name)
         if progress.searched_to == watch.run_until:
@@ -67,12 +68,12 @@ def _next_end(service: Service, watch: DueWatch, connector: Connector) -> dateti
         if until <= watch.run_until - timedelta(days=service.settings.search.lookback_days):
             until = watch.run_until
         watches.open_window(conn, watch.id, connector.name, until)
-    return until
+    return _window(service, progress.searched_to, until)
 
 
-def _search_until(service: Service, watch: DueWatch, connector: Connector, until: datetime) -> list[Failure]:
+def _search_window(service: Service, watch: DueWatch, connector: Connector, window: Window) -> list[Failure]:
+    """Run the policy's queries one after another; what kept any of them from being carried out."""
     with service.database.connection() as conn:
-        window = _window(service, watches.progress(conn, watch.id, connector.name).searched_to, until)
         rules = watches.rules(conn, watch.id)
     failed: list[Failure] = []
     history: History = ()
@@ -83,7 +84,7 @@ def _search_until(service: Service, watch: DueWatch, connector: Connector, until
             break  # the next query would fare the same
     if not failed:
         with service.database.connection() as conn:
-            watches.advance(conn, watch.id, connector.name, until)
+            watches.advance(conn, watch.id, connector.name, window.until)
     return failed
 
 

@@ -3,8 +3,6 @@
 Every setting of a grid is measured once on every post; which one is best out of fold is then a matter of means.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import models
+from models.artifact import write_artifact
 from models.evaluation.collections import PostCollection, load_checkthat
 from models.evaluation.metrics import average_precision
 from models.ranking.bm25 import FieldSettings
@@ -109,9 +108,5 @@ def _write(
         "seed": seed,
         "command": f"claimwatch retrain {NAME} --data {data.name} --seed {seed}",
         "metrics": metrics,
-        "sha256": hashlib.sha256(content).hexdigest(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "settings.json").write_bytes(content)
-    (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    return card
+    return write_artifact(folder, "settings.json", content, card)

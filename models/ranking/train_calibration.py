@@ -5,8 +5,6 @@ with the right one taken out, so that the best that is left is wrong. Fitted on 
 young collection and for an archive. Figures on train are out of fold, also where BM25's settings are concerned.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 import models
 from domain.fact_check import FactCheck
+from models.artifact import write_artifact
 from models.backbone import Encoder
 from models.evaluation.collections import PostCollection, load_checkthat
 from models.evaluation.vectors import cached_vectors
@@ -209,9 +208,5 @@ def _write(
         "seed": seed,
         "command": f"claimwatch retrain {NAME} --data {data.name} --seed {seed}",
         "metrics": metrics,
-        "sha256": hashlib.sha256(content).hexdigest(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.safetensors").write_bytes(content)
-    (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    return card
+    return write_artifact(folder, "model.safetensors", content, card)

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
+from models.rewriting.edits import POSITIONS
 from models.rewriting.exploration import manifest, records
 
-ACTION_NAMES = ("swap", "add synonym", "present", "remove", "add word")  # 32 positions each
-_POSITIONS = 32
+ACTION_NAMES = ("swap", "add synonym", "present", "remove", "add word")  # of so many positions each
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Statistics:
 def statistics(folder: Path) -> Statistics:
     held = manifest.read(folder)
     metric = held["metrics"][0]
-    starts, best = _worths(records.read(folder, "visits", ["claim", "depth", metric]), metric)
+    starts, best = worths(folder, metric)
     taken: defaultdict[str, list[float]] = defaultdict(list)
     at_step: defaultdict[int, list[float]] = defaultdict(list)
     lengths: Counter[int] = Counter()
@@ -47,7 +46,7 @@ def statistics(folder: Path) -> Statistics:
         worth = next(steps)[metric]
         number = 0
         for number, step in enumerate(steps, 1):
-            taken[ACTION_NAMES[step["action"] // _POSITIONS]].append(step[metric] - worth)
+            taken[ACTION_NAMES[step["action"] // POSITIONS]].append(step[metric] - worth)
             at_step[number].append(step[metric] - worth)
             worth = step[metric]
         lengths[number] += 1
@@ -67,11 +66,11 @@ def statistics(folder: Path) -> Statistics:
     )
 
 
-def _worths(visits: Iterable[Mapping[str, Any]], metric: str) -> tuple[dict[str, float], dict[str, float]]:
+def worths(folder: Path, metric: str) -> tuple[dict[str, float], dict[str, float]]:
     """What each claim is worth, and the best that was found of it."""
     starts: dict[str, float] = {}
     best: dict[str, float] = {}
-    for visit in visits:
+    for visit in records.read(folder, "visits", ["claim", "depth", metric]):
         if visit["depth"] == 0:
             starts[visit["claim"]] = visit[metric]
         best[visit["claim"]] = max(best.get(visit["claim"], 0.0), visit[metric])
