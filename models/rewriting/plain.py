@@ -16,7 +16,7 @@ from domain.errors import BadInput
 from domain.fact_check import Claim
 from domain.query import Edit, EndpointKind, Query, all_words_query, text_query
 from models.retrieval.statistics import TermStatistics
-from models.rewriting.policy import History, Rewriter
+from models.rewriting.policy import History, Rewriter, searches_of
 from models.rewriting.words import content_word, content_words, rarest, words
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -35,7 +35,7 @@ def rewriter(name: str, *, kind: EndpointKind, statistics: TermStatistics, encod
         "rarest": lambda: RarestWords(kind, statistics),
     }
     if name not in policies:
-        raise BadInput(f"there is no rewriting policy {name!r}: choose from {', '.join(policies)}")
+        raise BadInput(f"there is no rewriting policy {name!r}: choose from learned, {', '.join(policies)}")
     return policies[name]()
 
 
@@ -103,6 +103,7 @@ class Keyphrases:
     statistics: TermStatistics
     encode: Encode
     name: str = "keyphrases@1"
+    because: str = ""  # said in the trail: why not another policy
     _known: dict[Claim, list[str]] = field(default_factory=dict, compare=False, repr=False)  # of the claim asked last
 
     def next(self, claim: Claim, history: History) -> Query | None:
@@ -120,13 +121,16 @@ class Keyphrases:
         return _first_new(together, history, wider=wider)
 
     def _text(self, phrases: list[str]) -> Query:
-        trail = tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
-        return text_query(self.kind, " ".join(phrases), policy=self.name, trail=trail)
+        return text_query(self.kind, " ".join(phrases), policy=self.name, trail=self._trail(phrases))
 
     def _all_words(self, claim: Claim, phrases: tuple[str, ...]) -> Query:
-        trail = tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
+        trail = self._trail(phrases)
         kept, left_out = _findable(content_words(" ".join(phrases), claim.language), self.statistics)
         return all_words_query(tuple(kept), policy=self.name, trail=trail + left_out)
+
+    def _trail(self, phrases: Sequence[str]) -> Trail:
+        why = (Edit(self.because),) if self.because else ()
+        return why + tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
 
     def _phrases(self, claim: Claim) -> list[str]:
         candidates = _phrase_candidates(claim)
@@ -168,10 +172,11 @@ def _findable(candidates: list[str], statistics: TermStatistics) -> tuple[list[s
 
 def _first_new(planned: list[Query], history: History, *, wider: list[Query] | None = None) -> Query | None:
     """The first planned query that was not asked yet; wider ones if all were carried out and brought few posts."""
-    asked = {str(result.query) for result in history}
+    done = searches_of(history)
+    asked = {str(result.query) for result in done}
     if left := [query for query in planned if str(query) not in asked]:
         return left[0]
-    found = sum(result.new_posts for result in history)
-    if not wider or found >= _FEW or not all(result.carried_out for result in history):
+    found = sum(result.new_posts for result in done)
+    if not wider or found >= _FEW or not all(result.carried_out for result in done):
         return None
     return next((query for query in wider if str(query) not in asked), None)

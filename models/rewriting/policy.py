@@ -18,7 +18,22 @@ class QueryResult:
     carried_out: bool = True  # False: rate limited, out of budget, not permitted or unavailable
 
 
-History = tuple[QueryResult, ...]
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Asks for how many posts a query would find, before any is read; only where a platform tells it for nothing."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class CountResult:
+    """None: the platform could not tell."""
+
+    query: Query
+    posts: int | None
+
+
+History = tuple[QueryResult | CountResult, ...]
 
 
 class Rewriter(Protocol):
@@ -27,4 +42,9 @@ class Rewriter(Protocol):
     @property
     def name(self) -> str: ...
 
-    def next(self, claim: Claim, history: History) -> Query | None: ...
+    def next(self, claim: Claim, history: History) -> Query | Count | None: ...
+
+
+def searches_of(history: History) -> list[QueryResult]:
+    """The part of a history that cost something."""
+    return [result for result in history if isinstance(result, QueryResult)]
