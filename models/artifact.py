@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from domain.errors import BadArtifact
+
 
 def write_artifact(folder: Path, file: str, content: bytes, card: Mapping[str, Any]) -> dict[str, Any]:
     """The card as written to card.json: with the sha256 of the content."""
@@ -14,3 +16,16 @@ def write_artifact(folder: Path, file: str, content: bytes, card: Mapping[str, A
     (folder / file).write_bytes(content)
     (folder / "card.json").write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     return whole
+
+
+def read_artifact(folder: Path, file: str, *, advice: str) -> tuple[dict[str, Any], bytes]:
+    """Card and content. Raises BadArtifact, ending with the advice, where they are missing or do not fit together."""
+    try:
+        card = json.loads((folder / "card.json").read_text("utf-8"))
+        content = (folder / file).read_bytes()
+        expected = card["sha256"]
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise BadArtifact(f"{folder} holds no {file} with its card: {exc!r}; {advice}") from exc
+    if (found := hashlib.sha256(content).hexdigest()) != expected:
+        raise BadArtifact(f"{folder}/{file} is not what its card says: sha256 {found}, expected {expected}; {advice}")
+    return card, content

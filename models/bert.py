@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019) for inference on a CPU: token ids in, the mean of each text's last hidden states out.
+"""BERT (Devlin et al. 2019) for inference on a CPU: token ids in, each text's last hidden states or their mean out.
 
 The tokens of a batch are laid end to end, so that every linear layer is one product over all of them and nothing is
 computed for padding; attention runs once for each run of texts of equal length. Its peer is transformers' BertModel,
@@ -88,20 +88,30 @@ class Bert:
     def mean_states(self, texts: Sequence[Sequence[int]]) -> Tensor:
         """(texts, dim) from the token ids of each text, at least one; fastest where equal lengths stand together."""
         with torch.inference_mode():
-            lengths = [len(ids) for ids in texts]
-            ids = torch.tensor([token for ids in texts for token in ids])
-            places = torch.cat([torch.arange(length) for length in lengths])
-            runs = [(len(list(run)), length) for length, run in groupby(lengths)]
-            states = self._norm(self._words[ids] + self._positions[places])  # (tokens, dim)
-            # In place where it may be: fresh memory for every result costs a tenth of the time.
-            for layer in self._layers:
-                mixed = layer.attended(self._attention(layer.query_key_value(states), runs))
-                states = layer.attended_norm(mixed.add_(states))
-                wide = torch.ops.aten.gelu_(layer.widened(states))  # (tokens, intermediate_size)
-                states = layer.narrowed_norm(layer.narrowed(wide).add_(states))
+            states, runs = self._states(texts)
             blocks = torch.split(states, [count * length for count, length in runs])
             means = [b.view(count, length, -1).mean(1) for b, (count, length) in zip(blocks, runs, strict=True)]
             return torch.cat(means)
+
+    def token_states(self, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+        """(tokens, dim) of each text, from its token ids, at least one."""
+        with torch.inference_mode():
+            return list(torch.split(self._states(texts)[0], [len(ids) for ids in texts]))
+
+    def _states(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, list[tuple[int, int]]]:
+        """(tokens, dim), end to end, and the runs of texts of equal length: (texts, tokens of each)."""
+        lengths = [len(ids) for ids in texts]
+        ids = torch.tensor([token for ids in texts for token in ids])
+        places = torch.cat([torch.arange(length) for length in lengths])
+        runs = [(len(list(run)), length) for length, run in groupby(lengths)]
+        states = self._norm(self._words[ids] + self._positions[places])  # (tokens, dim)
+        # In place where it may be: fresh memory for every result costs a tenth of the time.
+        for layer in self._layers:
+            mixed = layer.attended(self._attention(layer.query_key_value(states), runs))
+            states = layer.attended_norm(mixed.add_(states))
+            wide = torch.ops.aten.gelu_(layer.widened(states))  # (tokens, intermediate_size)
+            states = layer.narrowed_norm(layer.narrowed(wide).add_(states))
+        return states, runs
 
     def _attention(self, query_key_value: Tensor, runs: list[tuple[int, int]]) -> Tensor:
         """(tokens, dim) from (tokens, 3 · dim); `runs` are (texts, tokens of each), in the order of the tokens."""

@@ -153,7 +153,7 @@ def test_the_version_is_the_start_of_the_weights_hash(encoder: Encoder) -> None:
 
 
 def test_packaged_weights_that_were_changed_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backbone, "_packaged_folder", lambda: folder)
+    monkeypatch.setattr(backbone, "packaged_folder", lambda: folder)
     with pytest.raises(BadArtifact) as refused:
         Encoder.load()
     assert PACKAGED_SHA256 in str(refused.value)
