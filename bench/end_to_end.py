@@ -1,4 +1,4 @@
-"""The whole chain on real posts: claims → plain queries → a boolean platform of realistic volume → match → digest rows.
+"""The whole chain on real posts: claims → queries → a boolean platform of realistic volume → match → digest rows.
 
     python bench/end_to_end.py --data ../shared/data
 
@@ -9,12 +9,10 @@ the split with a confidence of .5 or more, whichever claim's search brought it; 
 it is a copy of, is known to be about the claim. Recall counts the posts themselves, not copies. Each part is taken out
 in turn: another policy, words alone instead of words and encoder, no matcher.
 
-Writes bench/results/end_to_end.json and the queries, bench/results/queries/discovery.SPLIT.boolean.POLICY.jsonl.
-Settings were chosen on dev; test2021 was run once.
+The queries are those of the rows of bench/rewriting.py, from their files. Writes bench/results/end_to_end.json.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.provenance import RESULTS, provenance, write_result
-from domain.fact_check import Claim, FactCheck
-from domain.ids import FactCheckId
-from domain.query import EndpointKind, Query
+from domain.fact_check import FactCheck
+from domain.query import EndpointKind, Query, Term
 from models.backbone import Encoder
 from models.evaluation.boolean_platform import ReadPost, SampledPlatform, Worth, f_two
-from models.evaluation.bootstrap import mean_interval
+from models.evaluation.bootstrap import mean_interval, paired_interval
 from models.evaluation.collections import ClaimCollection, load_checkthat, load_discovery
+from models.evaluation.rewriting.query_files import QueryFile, read_queries
 from models.evaluation.vectors import cached_vectors
 from models.ranking.calibration import Calibration
 from models.ranking.evidence import EvidenceFinder
@@ -39,14 +37,11 @@ from models.ranking.fact_check_text import embedding_text
 from models.ranking.matcher import Matcher, PostText
 from models.ranking.post_words import PostWords
 from models.retrieval.post_text import search_words
-from models.retrieval.word_frequency import WordFrequency
-from models.rewriting.plain import rewriter
-from models.rewriting.policy import QueryResult
 
 SURE = 0.5
-QUERIES = 4  # a claim
 SCALE, READS = 100, 100
-POLICIES = ("claim", "keyphrases", "rarest")
+POLICIES = ("claim", "keyphrases", "triples4", "policy", "most_words_with_counts_index_df", "policy_counts")
+COMPARED = {"policy": "triples4", "policy_counts": "most_words_with_counts_index_df"}  # learned, and the best plain one
 CHECKED_DRAWS = 200  # for the platform alone, where a draw costs little
 FILES = ("checkthat2022/vclaims.jsonl.gz", "discovery/posts.jsonl.gz")
 
@@ -102,8 +97,7 @@ def main() -> None:
     vectors = cached_vectors([embedding_text(fact.claim, fact.title) for fact in facts], encoder, arguments.cache)
     platform = SampledPlatform(discovery.posts, scale=SCALE, reads=READS)
     clock.lap("load")
-    queries = {policy: make_queries(discovery, policy, encoder) for policy in POLICIES}
-    clock.lap("queries")
+    queries = {policy: queries_of(arguments.split, policy) for policy in POLICIES}
     draws = {policy: draw_posts(platform, made, discovery, arguments) for policy, made in queries.items()}
     clock.lap("searches")
     sources = sorted({post.source for of in draws.values() for read in of for posts in read.values() for post in posts})
@@ -120,8 +114,6 @@ def main() -> None:
         for name, found in matchers.items()
     }
     check = {policy: compare_with_definition(platform, made, discovery, arguments) for policy, made in queries.items()}
-    for policy, made in queries.items():
-        write_queries(RESULTS / "queries" / f"discovery.{arguments.split}.boolean.{policy}.jsonl", made)
     files = [arguments.data / name for name in (*FILES, f"discovery/{arguments.split}.claims.tsv")]
     payload = {
         "split": arguments.split,
@@ -129,6 +121,7 @@ def main() -> None:
         "draws": arguments.draws,
         "texts_matched": len(sources),
         "rows": rows,
+        "recall_gain": recall_gains(draws, both, discovery, arguments.seed),
         "f2_of_the_platform_alone": check,
         "seconds": clock.seconds,
     }
@@ -147,17 +140,13 @@ def read_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def make_queries(discovery: ClaimCollection, policy: str, encoder: Encoder) -> dict[str, list[Query]]:
-    """The first queries that a policy asks for each claim as long as each brings its share of posts."""
-    plain = rewriter(policy, kind=EndpointKind.BOOLEAN, statistics=WordFrequency("en"), encode=encoder.encode)
-    made: dict[str, list[Query]] = {}
-    for claim in discovery.qrels:
-        history: tuple[QueryResult, ...] = ()
-        asked = Claim(FactCheckId(0), discovery.claims[claim], "en")
-        while len(history) < QUERIES and (query := plain.next(asked, history)):
-            history += (QueryResult(query, posts_read=READS // QUERIES, new_posts=READS // QUERIES),)
-        made[claim] = [result.query for result in history]
-    return made
+def queries_of(split: str, row: str) -> dict[str, list[Query]]:
+    """From the row's file."""
+    file = QueryFile("discovery", split, EndpointKind.BOOLEAN).path(RESULTS / "queries", row)
+    return {
+        claim: [Query(EndpointKind.BOOLEAN, tuple(tuple(map(Term, group)) for group in query), row) for query in asked]
+        for claim, asked in read_queries(file).items()
+    }
 
 
 def draw_posts(
@@ -236,6 +225,28 @@ def measure(draws: Sequence[Read], found: Found | None, discovery: ClaimCollecti
     }
 
 
+def recall_gains(
+    draws: Mapping[str, Sequence[Read]], found: Found, discovery: ClaimCollection, seed: int
+) -> dict[str, dict[str, Any]]:
+    """What each learned policy adds to the recall of the best plain one that knows as much, with the matcher, and the
+    posts that each reads."""
+    recalls = {policy: claim_recalls(draws[policy], found, discovery) for pair in COMPARED.items() for policy in pair}
+    gains = {}
+    for learned, plain in COMPARED.items():
+        gain = paired_interval(recalls[learned], recalls[plain], seed=seed)
+        reads = [sum(len(posts) for read in draws[row] for posts in read.values()) for row in (learned, plain)]
+        gains[f"{learned} over {plain}"] = {
+            "recall": round(gain.mean, 4), "ci95": [round(gain.low, 4), round(gain.high, 4)],
+            "share_of_its_reads": round(reads[0] / reads[1], 3),
+        }  # fmt: skip
+    return gains
+
+
+def claim_recalls(draws: Sequence[Read], found: Found, discovery: ClaimCollection) -> dict[str, float]:
+    figures = [claim_figures(digest_rows(read, found), discovery) for read in draws]
+    return {claim: float(np.mean([of_draw[claim].recall for of_draw in figures])) for claim in discovery.qrels}
+
+
 def compare_with_definition(
     platform: SampledPlatform, queries: Queries, discovery: ClaimCollection, arguments: argparse.Namespace
 ) -> dict[str, float]:
@@ -248,14 +259,6 @@ def compare_with_definition(
         found = np.mean([len({post.id for post in posts} & gold) for posts in reads])
         drawn.append(Worth(float(found), float(np.mean([len(posts) for posts in reads])), len(gold)).f2)
     return {"defined": round(float(np.mean(defined)), 4), "drawn": round(float(np.mean(drawn)), 4)}
-
-
-def write_queries(path: Path, queries: Queries) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
-        for claim, asked in queries.items():
-            groups = [[[term.text for term in group] for group in query.groups] for query in asked]
-            file.write(json.dumps({"claim": claim, "queries": groups}, ensure_ascii=False) + "\n")
 
 
 def print_table(rows: Mapping[str, Mapping[str, Any]], check: Mapping[str, Mapping[str, float]]) -> None:

@@ -38,6 +38,20 @@ def estimates(
             yield _estimate(service, connector, compiled, window)
 
 
+def counted(service: Service, connector: Connector, query: Query, window: Window) -> int | None:
+    """How many posts a query would bring; None where the platform cannot tell, or fails to."""
+    total = 0
+    for compiled in connector.compile(query):
+        try:
+            found = count_posts(service, connector, compiled, window)
+        except SearchFailed:
+            return None  # reading the posts will tell why
+        if found.count is None:
+            return None
+        total += found.count
+    return total
+
+
 def _estimate(service: Service, connector: Connector, compiled: CompiledQuery, window: Window) -> QueryEstimate:
     name, syntax = connector.name, compiled.syntax
     try:

@@ -12,6 +12,7 @@ import structlog
 
 from connectors.protocol import CompiledQuery, Connector, SearchFailed, Window
 from daemon.clustering import cluster_posts
+from daemon.estimating import counted
 from daemon.fetching import Fetched, fetch_page, settle
 from daemon.keeping import purge_gone
 from daemon.schedule import next_search, retry_delay
@@ -24,7 +25,7 @@ from domain.match import MatchReason
 from domain.outcome import Found, Outcome, RateLimited, Unavailable
 from domain.query import Arm, EndpointKind, Query, all_words_query, text_query
 from models.ranking.matcher import PostText
-from models.rewriting.policy import History, QueryResult
+from models.rewriting.policy import Count, CountResult, History, QueryResult, searches_of
 from models.rewriting.words import words
 
 logger = logging.getLogger(__name__)
@@ -77,8 +78,11 @@ def _search_window(service: Service, watch: DueWatch, connector: Connector, wind
         rules = watches.rules(conn, watch.id)
     failed: list[Failure] = []
     history: History = ()
-    while query := _next_query(service, watch, connector, rules, history):
-        result, failures = _run_query(service, watch, connector, query, window)
+    while step := _next_step(service, watch, connector, rules, history):
+        if isinstance(step, Count):
+            history = (*history, CountResult(step.query, counted(service, connector, step.query, window)))
+            continue
+        result, failures = _run_query(service, watch, connector, step, window)
         history, failed = (*history, result), failed + failures
         if any(not isinstance(failure, Unavailable) for failure in failures):
             break  # the next query would fare the same
@@ -88,13 +92,14 @@ def _search_window(service: Service, watch: DueWatch, connector: Connector, wind
     return failed
 
 
-def _next_query(
+def _next_step(
     service: Service, watch: DueWatch, connector: Connector, rules: WordRules, history: History
-) -> Query | None:
+) -> Query | Count | None:
     """A person's queries, then the policy's, each decided on what those before it brought; None: enough."""
-    if len(history) < len(rules.pinned):
-        return _pinned_query(connector.kind, rules.pinned[len(history)])
-    if len(history) == len(rules.pinned) + service.settings.search.queries_per_claim:
+    asked = len(searches_of(history))
+    if asked < len(rules.pinned):
+        return _pinned_query(connector.kind, rules.pinned[asked])
+    if asked == len(rules.pinned) + service.settings.search.queries_per_claim:
         return None
     claim = replace(watch.as_claim, text=_without(watch.claim, rules.banned))
     return service.rewriter(connector, watch.language).next(claim, history)

@@ -92,7 +92,8 @@ class ConnectorSettings(_Section):
 
 
 class SearchSettings(_Section):
-    policy: Literal["claim", "keyphrases", "rarest"] = "rarest"
+    policy: Literal["learned", "claim", "keyphrases", "rarest"] = "learned"
+    control_share: float = Field(0.1, ge=0, le=1)  # of the learned policy's queries, left to key phrases
     lookback_days: int = Field(30, gt=0, le=3650)
     overlap_minutes: int = Field(10, ge=0, le=43_200)  # posts that a platform indexes late
     queries_per_claim: int = Field(8, gt=0, le=50)

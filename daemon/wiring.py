@@ -157,11 +157,21 @@ def build_matcher(stored: fact_checks.StoredFactChecks, encoder: "Encoder") -> "
 
 def build_rewriter(service: Service, connector: Connector, language: str) -> Rewriter:
     """The policy that the settings name, for claims of one language."""
-    from models.retrieval.word_frequency import WordFrequency
-    from models.rewriting.plain import rewriter
+    return rewriter_for(service, connector.kind, language, counts=connector.prices.estimate == 0)
 
-    name = service.settings.search.policy
-    return rewriter(name, kind=connector.kind, statistics=WordFrequency(language), encode=service.encode)
+
+def rewriter_for(
+    service: Service, kind: EndpointKind, language: str, name: str | None = None, *, counts: bool = False
+) -> Rewriter:
+    """The policy of a name (None: as set). Raises BadInput for another name, BadArtifact for unusable weights."""
+    from models.rewriting.policies import rewriter
+
+    search = service.settings.search
+    return rewriter(
+        name or search.policy, kind=kind, language=language, encode=service.encode,
+        queries=search.queries_per_claim, reads=search.reads_per_query, counts=counts,
+        control=search.control_share,
+    )  # fmt: skip
 
 
 def open_postman(settings: Settings) -> Postman:

@@ -56,6 +56,7 @@ class Query:
     policy: str
     trail: tuple[Edit, ...] = ()
     arm: Arm = Arm.PLAIN
+    worth: float | None = None  # as a policy predicts it: the share of the posts that are sought which it finds
 
     @property
     def text(self) -> str:

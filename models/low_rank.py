@@ -47,18 +47,25 @@ def changes(network: nn.Module) -> dict[str, Tensor]:
 def changed(weights: Mapping[str, Tensor], low_rank: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights with the changes made. Raises ValueError for a change to a weight that is not there or of another
     shape, and for numbers that are not finite."""
+    if unknown := [name for name in sorted(low_rank) if not name.endswith((DOWN, UP))]:
+        raise ValueError(f"{unknown[0]} is no low-rank change")
     result = dict(weights)
-    for name in sorted(name.removesuffix(DOWN) for name in low_rank if name.endswith(DOWN)):
-        down, up = low_rank[name + DOWN].float(), low_rank.get(name + UP, torch.empty(0)).float()
+    for name in sorted({name.removesuffix(DOWN).removesuffix(UP) for name in low_rank}):
+        down, up = (low_rank.get(name + part, torch.empty(0)).float() for part in (DOWN, UP))
         if name not in weights:
             raise ValueError(f"changes {name}, which the network lacks")
-        if up.dim() != 2 or (up.shape[0], down.shape[1]) != tuple(weights[name].shape) or up.shape[1] != down.shape[0]:
+        if not _fits(down, up, weights[name]):
             expected = tuple(weights[name].shape)
             raise ValueError(f"{name}: changes of shapes {tuple(up.shape)} and {tuple(down.shape)} for {expected}")
         if not (torch.isfinite(up).all() and torch.isfinite(down).all()):
             raise ValueError(f"{name}: changes that are not finite")
         result[name] = weights[name].float() + up @ down
     return result
+
+
+def _fits(down: Tensor, up: Tensor, weight: Tensor) -> bool:
+    matrices = down.dim() == 2 and up.dim() == 2 and up.shape[1] == down.shape[0]
+    return matrices and (up.shape[0], down.shape[1]) == tuple(weight.shape)
 
 
 def _is_chosen(name: str, module: nn.Module, layers: Sequence[str]) -> bool:

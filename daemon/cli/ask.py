@@ -24,7 +24,7 @@ from domain.outcome import Unavailable
 from domain.post import Post
 from domain.query import EndpointKind, Query
 from domain.text import has_words, shorten
-from models.rewriting.policy import QueryResult, Rewriter
+from models.rewriting.policy import Count, CountResult, History, QueryResult, Rewriter, searches_of
 
 app = typer.Typer()
 ClaimArgument = Annotated[str, typer.Argument(metavar="CLAIM", help="Text of the claim, in quotes.")]
@@ -34,7 +34,7 @@ ClaimArgument = Annotated[str, typer.Argument(metavar="CLAIM", help="Text of the
 def rewrite(
     claim: ClaimArgument,
     endpoint: Annotated[str, typer.Option(help="boolean, ranked, dense, or the name of a connector.")] = "boolean",
-    policy: Annotated[str | None, typer.Option(help="claim, keyphrases or rarest; default as set.")] = None,
+    policy: Annotated[str | None, typer.Option(help="learned, claim, keyphrases or rarest; default as set.")] = None,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Also how many posts the queries would bring, and at what cost.")
     ] = False,
@@ -42,20 +42,29 @@ def rewrite(
 ) -> None:
     """The queries a claim would be searched with, and how each came from it."""
     _check(claim)
+    from daemon.wiring import rewriter_for
+
     with session.service() as service:
         kind = _kind(service, endpoint, "--endpoint")
         asked = _claim(claim)
-        queries = _queries(service, _rewriter(service, kind, asked, policy), asked)
+        queries = _queries(service, rewriter_for(service, kind, asked.language, policy), asked)
         if estimate:
             return _say_estimates(service, endpoint, queries, json)
     if json:
         return terminal.say_json(
-            [{"query": str(q), "policy": q.policy, "edits": [str(e) for e in q.trail]} for q in queries]
+            [
+                {"query": str(q), "policy": q.policy, "edits": [str(e) for e in q.trail], "predicted": q.worth}
+                for q in queries
+            ]
         )
     if not queries:
         return terminal.say("no query: the claim has no word to search for")
-    rows = [(i, str(q), "; ".join(map(str, q.trail)), q.policy) for i, q in enumerate(queries, 1)]
-    terminal.say_table(["", "query", "how it came from the claim", "policy"], rows)
+    rows = [(i, str(q), "; ".join(map(str, q.trail)), _predicted(q), q.policy) for i, q in enumerate(queries, 1)]
+    terminal.say_table(["", "query", "how it came from the claim", "predicted to find", "policy"], rows)
+
+
+def _predicted(query: Query) -> str:
+    return "" if query.worth is None else f"{query.worth:.0%} of the posts"
 
 
 def _say_estimates(service: Service, endpoint: str, queries: list[Query], json: bool) -> None:
@@ -185,20 +194,17 @@ def _kind(service: Service, endpoint: str, option: str) -> EndpointKind:
     return EndpointKind(endpoint)
 
 
-def _rewriter(service: Service, kind: EndpointKind, claim: Claim, policy: str | None) -> Rewriter:
-    from models.retrieval.word_frequency import WordFrequency
-    from models.rewriting.plain import rewriter
-
-    name = policy or service.settings.search.policy
-    return rewriter(name, kind=kind, statistics=WordFrequency(claim.language), encode=service.encode)
-
-
 def _queries(service: Service, rewriter: Rewriter, claim: Claim) -> list[Query]:
-    """What the policy asks as long as each query brings a post."""
-    history: tuple[QueryResult, ...] = ()
-    while len(history) < service.settings.search.queries_per_claim and (query := rewriter.next(claim, history)):
-        history += (QueryResult(query, posts_read=1, new_posts=1, confidences=(0.0,)),)
-    return [result.query for result in history]
+    """What the policy asks a platform that does not count, as long as each query brings a post."""
+    history: History = ()
+    while (step := rewriter.next(claim, history)) and len(
+        searches_of(history)
+    ) < service.settings.search.queries_per_claim:
+        if isinstance(step, Count):
+            history += (CountResult(step.query, None),)
+        else:
+            history += (QueryResult(step, posts_read=1, new_posts=1, confidences=(0.0,)),)
+    return [result.query for result in searches_of(history)]
 
 
 def _posts_file(service: Service, path: Path, kind: str) -> list[Connector]:
@@ -222,11 +228,15 @@ def _search(
     service: Service, connector: Connector, claim: Claim, read_page: Callable[[Connector, CompiledQuery], Page]
 ) -> _Results:
     rewriter = service.rewriter(connector, claim.language)
-    history: tuple[QueryResult, ...] = ()
+    history: History = ()
     results = _Results(connector.name)
-    while len(history) < service.settings.search.queries_per_claim and (query := rewriter.next(claim, history)):
+    most = service.settings.search.queries_per_claim
+    while len(searches_of(history)) < most and (step := rewriter.next(claim, history)):
+        if isinstance(step, Count):
+            history += (CountResult(step.query, None),)
+            continue
         read, before, carried_out = 0, len(results.found), True
-        for compiled in connector.compile(query):
+        for compiled in connector.compile(step):
             try:
                 page = read_page(connector, compiled)
             except SearchFailed as exc:
@@ -238,6 +248,6 @@ def _search(
             results.say(*page.notices, page.incomplete)
             read += len(page.posts)
             for post in page.posts:
-                results.found.setdefault(post.platform_id, _Found(connector.name, str(query), post))
-        history += (QueryResult(query, read, len(results.found) - before, carried_out=carried_out),)
+                results.found.setdefault(post.platform_id, _Found(connector.name, str(step), post))
+        history += (QueryResult(step, read, len(results.found) - before, carried_out=carried_out),)
     return results

@@ -1,6 +1,8 @@
 """eval and retrain."""
 
 from dataclasses import asdict
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +12,23 @@ from daemon.cli import session, terminal
 from daemon.cli.terminal import JsonFlag
 from daemon.settings import Settings
 from domain.errors import BadInput
+from domain.query import EndpointKind
 
 app = typer.Typer()
 eval_app = typer.Typer(no_args_is_help=True, help="Measure the models on a data set.")
 retrain_app = typer.Typer(no_args_is_help=True, help="Fit a model anew.")
 Data = Annotated[Path | None, typer.Option(help="Folder of the data set; default checkthat2022 under CLAIMWATCH_DATA.")]
+AllData = Annotated[Path | None, typer.Option(help="Folder of all data sets; default CLAIMWATCH_DATA.")]
+
+
+class Rewriter(StrEnum):
+    BOOLEAN = "boolean"
+    RANKED = "ranked"
+
+
+class Texts(StrEnum):
+    POSTS = "posts"
+    PASSAGES = "passages"
 
 
 @eval_app.command("matching")
@@ -37,6 +51,50 @@ def eval_matching(
         cells = [(r.name, str(r.map1), str(r.map5), str(r.mrr), str(r.gain)) for r in rows]
         terminal.say_table(["ranker", "MAP@1 [95 %]", "MAP@5 [95 %]", "MRR [95 %]", "MAP@5 over bm25 [95 %]"], cells)
     terminal.say(f"run files: {runs}" + ("" if rows else f" (the split {split} has no labels)"))
+
+
+@eval_app.command("rewriting")
+def eval_rewriting(
+    claims: Annotated[str, typer.Option(help="Claim set and split: fever/paper_dev, fm2/dev, discovery/dev …")],
+    endpoint: Annotated[EndpointKind, typer.Option(help="What is searched.")] = EndpointKind.BOOLEAN,
+    data: AllData = None,
+    json: JsonFlag = False,
+) -> None:
+    """What the learned policy's queries find, beside the claims as they are, with 95 % intervals of the gain."""
+    from models.backbone import Encoder
+    from models.evaluation.rewriting.comparison import compare
+
+    settings = session.settings()
+    encoder = Encoder.load(settings.match.encoder)
+    rows = compare(_all_data(settings, data), claims, endpoint, encoder=encoder, cache=settings.home / "cache")
+    if json:
+        return terminal.say_json({row.name: row.means | {"gain": str(row.gain)} for row in rows})
+    metrics = list(rows[0].means)
+    cells = [(row.name, *(f"{row.means[metric]:.4f}" for metric in metrics), str(row.gain)) for row in rows]
+    terminal.say_table(["queries", *metrics, f"{metrics[0]} over the claim [95 %]"], cells)
+
+
+@retrain_app.command("rewriter")
+def retrain_rewriter(
+    endpoint: Annotated[
+        Rewriter, typer.Option(help="What is searched; ranked weights serve dense endpoints too.")
+    ] = Rewriter.BOOLEAN,
+    texts: Annotated[Texts, typer.Option(help="Of ranked endpoints: what they hold.")] = Texts.POSTS,
+    data: AllData = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
+    ] = None,
+    seed: int = 0,
+) -> None:
+    """Train the policy that rewrites claims: on the training splits, in minutes."""
+    folder = _all_data(session.settings(), data)
+    if endpoint is Rewriter.BOOLEAN:
+        from models.rewriting.learned import train_retention
+
+        return terminal.say_json(train_retention.train(folder, out, seed=seed, say=partial(typer.echo, err=True)))
+    from models.rewriting.learned import train_term_weights
+
+    terminal.say_json(train_term_weights.train(folder, texts.value, out, seed=seed, say=partial(typer.echo, err=True)))
 
 
 @retrain_app.command("bm25f")
@@ -66,6 +124,13 @@ def retrain_calibration(
 
     settings = session.settings()
     terminal.say_json(train(_data(settings, data), out, seed=seed, cache=settings.home / "cache"))
+
+
+def _all_data(settings: Settings, given: Path | None) -> Path:
+    folder = given or settings.data
+    if folder is None:
+        raise BadInput("no data: give --data FOLDER or set CLAIMWATCH_DATA")
+    return folder
 
 
 def _data(settings: Settings, given: Path | None) -> Path:

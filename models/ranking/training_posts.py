@@ -1,11 +1,10 @@
 """CheckThat!'s train split without what would teach the answers of the others."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.evaluation.collections import PostCollection, load_checkthat
-from models.retrieval.near_duplicates import bands_of, is_copy
+from models.retrieval.near_duplicates import copies_among
 
 _OTHERS = ("dev", "test2021", "test")  # their posts are looked at, not their labels
 
@@ -29,7 +28,7 @@ def training_posts(data: Path) -> TrainingPosts:
         if path.exists()
         for text in load_checkthat(data, path.name.split(".")[0]).queries.values()
     ]
-    copies = _copies({query: train.queries[query] for query in train.qrels}, known)
+    copies = copies_among({query: train.queries[query] for query in train.qrels}, known)
     kept = replace(train, qrels={query: keys for query, keys in train.qrels.items() if query not in copies})
     return TrainingPosts(kept, gold_numbers(kept), len(copies))
 
@@ -38,12 +37,3 @@ def gold_numbers(collection: PostCollection) -> list[frozenset[int]]:
     """Numbers of the right fact-checks of each judged post."""
     numbers = {fact_check.key: number for number, fact_check in enumerate(collection.fact_checks)}
     return [frozenset(numbers[key] for key in keys) for keys in collection.qrels.values()]
-
-
-def _copies(posts: dict[str, str], others: Iterable[str]) -> set[str]:
-    by_band: dict[int, set[str]] = {}
-    for text in others:
-        for band in bands_of(text):
-            by_band.setdefault(band, set()).add(text)
-    near = {query: {text for band in bands_of(post) for text in by_band.get(band, ())} for query, post in posts.items()}
-    return {query for query, texts in near.items() if any(is_copy(posts[query], text) for text in texts)}

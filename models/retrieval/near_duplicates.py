@@ -4,6 +4,7 @@ Texts are compared by their runs of four characters (links, handles, case and si
 the texts worth comparing, and the share of common runs decides. A text without words is a copy of nothing.
 """
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from datasketch import MinHash
@@ -31,6 +32,16 @@ def is_copy(text: str, other: str) -> bool:
     """Whether two texts are near-duplicates."""
     ours, theirs = _runs(text), _runs(other)
     return bool(ours and theirs) and len(ours & theirs) >= _LEAST_SHARED * len(ours | theirs)
+
+
+def copies_among(texts: Mapping[str, str], others: Iterable[str]) -> set[str]:
+    """The keys of those texts that are near-duplicates of one of the others."""
+    by_band: dict[int, set[str]] = {}
+    for text in others:
+        for band in bands_of(text):
+            by_band.setdefault(band, set()).add(text)
+    near = {key: {other for band in bands_of(text) for other in by_band.get(band, ())} for key, text in texts.items()}
+    return {key for key, candidates in near.items() if any(is_copy(texts[key], other) for other in candidates)}
 
 
 def _mixed(values: list[int]) -> int:

@@ -80,6 +80,14 @@ class BooleanEpisode:
         """All queries of the claim, which share its reads."""
         return self._together(self._matches(queries))
 
+    def background(self, queries: Sequence[Query]) -> NDArray[np.float64]:
+        """How many posts of the platform each query matches that are not the claim's, (queries,)."""
+        return np.array([background for _, background in self._matches(queries)])
+
+    def count(self, queries: Sequence[Query]) -> NDArray[np.float64]:
+        """How many posts of the platform each query matches, the claim's and others, (queries,)."""
+        return np.array([len(found) + background for found, background in self._matches(queries)])
+
     def search(self, words: Sequence[str], most: int = 5) -> "SubsetPool":
         """All subsets of up to `most` of the words, each word once, at most 32."""
         kept = list(dict.fromkeys(words))

@@ -1,0 +1,74 @@
+"""The words of a claim as learned policies see them: where they stand, and what is known of each at a glance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.retrieval.analyser import any_word
+from models.retrieval.statistics import TermStatistics
+from models.rewriting.learned.post_statistics import PostStatistics
+from models.rewriting.words import function_words
+
+FEATURES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWord:
+    """`start` and `end` bound it in the claim's text; both are 0 for a word that does not stand there as it is."""
+
+    text: str
+    start: int
+    end: int
+
+
+def all_words(text: str) -> list[ClaimWord]:
+    """Every word, as an analyser cuts the text."""
+    return [ClaimWord(found.group(), found.start(), found.end()) for found in any_word().finditer(text)]
+
+
+def located(words: Sequence[str], text: str) -> list[ClaimWord]:
+    """The words with the place where each is first mentioned."""
+    lowered = text.lower()
+    starts = [lowered.find(word.lower()) for word in words]
+    return [
+        ClaimWord(w, at, at + len(w)) if at >= 0 else ClaimWord(w, 0, 0) for w, at in zip(words, starts, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """log10 of how many of 10^8 texts would hold each word, (words,): 8 is a word that all of them hold."""
+
+    at_large: NDArray[np.float64]  # in the language
+    in_posts: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, words: Sequence[ClaimWord], statistics: TermStatistics) -> "Rarity":
+        """`statistics` are the language's."""
+        return cls(_rarity(words, statistics), _rarity(words, PostStatistics.load()))
+
+    def of_those(self, places: NDArray[np.intp]) -> "Rarity":
+        return Rarity(self.at_large[places], self.in_posts[places])
+
+
+def _rarity(words: Sequence[ClaimWord], statistics: TermStatistics) -> NDArray[np.float64]:
+    share = [max(statistics.document_frequency(word.text.lower()), 1) / len(statistics) for word in words]
+    return np.array([8 + log10(one) for one in share])
+
+
+def word_features(words: Sequence[ClaimWord], rarity: Rarity) -> NDArray[np.float32]:
+    """(words, FEATURES), each of about unit size: how rare, and how it is written."""
+    rank = np.argsort(np.argsort(rarity.at_large, kind="stable"))
+    n, stops = len(words), function_words("en")
+    rows = [
+        (
+            (rarity.at_large[i] - 4) / 1.5, (rarity.in_posts[i] - 5) / 1.5, rank[i] / 8 - 0.7, n / 10 - 1, i / n - 0.5,
+            word.text[0].isupper(), word.text.isupper(), any(map(str.isdigit, word.text)), len(word.text) / 8 - 0.8,
+            word.text.lower() in stops,
+        )
+        for i, word in enumerate(words)
+    ]  # fmt: skip
+    return np.array(rows, dtype=np.float32).reshape(n, FEATURES)

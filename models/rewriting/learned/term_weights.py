@@ -1,0 +1,60 @@
+"""How much each word of a claim should count in a ranked search."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+import models
+from models.retrieval.statistics import TermStatistics
+from models.rewriting.learned.claim_words import ClaimWord, Rarity, word_features
+from models.rewriting.learned.reader import ClaimReader
+from models.rewriting.learned.weights import load_policy, word_head
+
+TEXTS = ("posts", "passages")  # what is searched: people's posts, or an encyclopaedia's sentences
+STEP = 0.25  # weights are multiples of it, so that an endpoint without weights can be sent repeats
+_LOWEST, _HIGHEST = -3.0, 2.0  # logarithms of weights
+
+
+def folder_of(texts: str) -> Path:
+    """Where the packaged weights for such texts lie."""
+    return Path(models.__file__).parent / "weights" / f"ranked_rewriter_{texts}"
+
+
+def to_weights(logs: Tensor) -> Tensor:
+    """0 is a weight of 1: the word counts as it is."""
+    return torch.exp(logs.clamp(_LOWEST, _HIGHEST))
+
+
+def in_steps(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The nearest multiples of `STEP`; the largest stays above 0."""
+    rounded: NDArray[np.float64] = np.rint(weights / STEP) * STEP
+    if rounded.size and not rounded.any():
+        rounded[np.argmax(weights)] = STEP
+    return rounded
+
+
+class TermWeights:
+    """May be shared by threads."""
+
+    def __init__(self, reader: ClaimReader, words: nn.Module, version: str) -> None:
+        self.version = version
+        self._reader, self._words = reader, words
+
+    @classmethod
+    def load(cls, texts: str = "posts", folder: Path | None = None) -> "TermWeights":
+        """None: the packaged ones. Raises BadArtifact for weights that are missing, damaged or do not fit."""
+        words, advice = word_head(1), f"run `claimwatch retrain rewriter --endpoint ranked --texts {texts}`"
+        reader, version = load_policy(folder or folder_of(texts), {"words": words}, advice=advice)
+        return cls(reader, words, version)
+
+    def weigh(self, text: str, words: Sequence[ClaimWord], statistics: TermStatistics) -> NDArray[np.float64]:
+        """(words,), multiples of `STEP`."""
+        states, _ = self._reader.read(text, words)
+        known = torch.from_numpy(word_features(words, Rarity.of(words, statistics)))
+        with torch.inference_mode():
+            weights = to_weights(self._words(torch.cat([states, known], -1))[:, 0])
+        return in_steps(weights.numpy().astype(np.float64))

@@ -1,0 +1,101 @@
+"""Tunes the upper layers of the packaged encoder together with heads over a claim's words.
+
+The lower layers stay as they are, so that what they make of a claim is worked out once; of the upper ones only
+low-rank changes are learned. Two cores train a policy in minutes so.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from models import low_rank
+from models.backbone import encodable, packaged_bert, packaged_folder
+from models.rewriting.learned.claim_words import ClaimWord
+from models.rewriting.learned.reader import membership
+
+UPPER, RANK = 3, 16
+_TUNED = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
+_BATCH = 64  # texts
+_BLOCKED = -1e9  # added to the attention on padding
+CLIP = 1.0  # norm of gradients
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A claim as the upper layers get it: (tokens, dim), which tokens make up each word (words, tokens), and what is
+    known of the words (words, FEATURES)."""
+
+    states: Tensor
+    membership: Tensor
+    features: Tensor
+
+
+class UpperLayers(nn.Module):
+    def __init__(self) -> None:
+        from transformers import AutoModel
+        from transformers.utils import logging
+
+        super().__init__()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        network = AutoModel.from_pretrained(packaged_folder(), local_files_only=True, dtype=torch.float32).train(False)
+        layers = network.encoder.layer
+        self._first = len(layers) - UPPER
+        self.layers = layers[self._first :]
+        low_rank.adapt(self.layers, RANK, _TUNED)
+        network.encoder.layer = layers[: self._first]
+        self._lower = [network]  # in a list: no part of what is trained
+        self._tokenizer = packaged_bert()[2]
+
+    def read(
+        self, texts: Sequence[str], words: Sequence[Sequence[ClaimWord]], features: Sequence[np.ndarray]
+    ) -> list[Read]:
+        """What the lower layers make of the texts."""
+        encodings = [self._tokenizer.encode(encodable(text)) for text in texts]
+        states: list[Tensor] = [torch.empty(0)] * len(texts)
+        order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
+            ids = pad_sequence([torch.tensor(encodings[at].ids) for at in batch], batch_first=True)
+            mask = pad_sequence([torch.ones(len(encodings[at].ids)) for at in batch], batch_first=True)
+            with torch.inference_mode():
+                found = self._lower[0](input_ids=ids, attention_mask=mask).last_hidden_state
+            for at, row in zip(batch, found, strict=True):
+                states[at] = row[: len(encodings[at].ids)].clone()
+        return [
+            Read(state, membership(encoding, chosen), torch.from_numpy(known))
+            for state, encoding, chosen, known in zip(states, encodings, words, features, strict=True)
+        ]
+
+    def forward(self, batch: Sequence[Read]) -> tuple[Tensor, Tensor]:
+        """(claims, words, dim + FEATURES), padded, and (claims, dim)."""
+        states = pad_sequence([read.states for read in batch], batch_first=True)
+        mask = pad_sequence([torch.ones(len(read.states)) for read in batch], batch_first=True)
+        features = pad_sequence([read.features for read in batch], batch_first=True)
+        shares = torch.zeros(len(batch), features.shape[1], states.shape[1])
+        for row, read in zip(shares, batch, strict=True):
+            row[: read.membership.shape[0], : read.membership.shape[1]] = read.membership
+        blocked = (1 - mask)[:, None, None, :] * _BLOCKED
+        for layer in self.layers:
+            out = layer(states, blocked)
+            states = out[0] if isinstance(out, tuple) else out
+        means = (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        return torch.cat([shares @ states, features], -1), means
+
+    def changes(self) -> dict[str, Tensor]:
+        """The low-rank changes, under the names of the encoder's weights."""
+        found = low_rank.changes(self.layers)
+        renamed = {}
+        for name, weight in found.items():
+            number, rest = name.split(".", 1)
+            renamed[f"encoder.layer.{int(number) + self._first}.{rest}"] = weight
+        return renamed
+
+
+def shuffled_batches(count: int, size: int, rng: np.random.Generator) -> Iterator[list[int]]:
+    """Numbers below `count`, each once."""
+    order = rng.permutation(count).tolist()
+    return (order[start : start + size] for start in range(0, count, size))
