@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import TypeVar
@@ -11,22 +11,36 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 
+from daemon.rewriting_gain import Gain, gains
 from daemon.schedule import next_local_time
 from daemon.service import Service
 from daemon.store import digest_rows, mailing, searches
-from daemon.store.digest_rows import ClaimFacts, DayCount, FoundMatch, FruitfulQuery, QuietWatch, WorkDone
+from daemon.store.digest_rows import ClaimFacts, DayCount, FoundMatch, FruitfulQuery, QuietWatch, WorkDone, YieldOfArm
 from daemon.store.mailing import FrozenDigest, Subscription
 from daemon.store.searches import Trouble
 from domain.errors import BadInput
 from domain.fact_check import Verdict
 from domain.match import MatchReason, Stance
 from domain.post import Reach
+from domain.query import Arm
 from domain.text import shorten
 from reports import wording
 from reports.digest import render_digest
 from reports.mail import Attachment, build_message, sender_mailbox, serialise
 from reports.table import MatchRow, write_table
-from reports.view import SPARKLINE_DAYS, ClaimView, DigestView, PostView, QueryView, QuietClaim, Totals, fill_days
+from reports.view import (
+    SPARKLINE_DAYS,
+    ArmView,
+    ClaimView,
+    Comparison,
+    DigestView,
+    PostView,
+    QueryView,
+    QuietClaim,
+    Rewording,
+    Totals,
+    fill_days,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -132,9 +146,11 @@ def _attachments(draft: Draft) -> tuple[Attachment, ...]:
 
 
 def _draft(conn: psycopg.Connection, service: Service, subscription: Subscription, now: datetime) -> Draft:
-    found = [_quoted(match, service) for match in digest_rows.new_matches(conn, subscription, until=now)]
+    whole = digest_rows.new_matches(conn, subscription, until=now)
+    queries = digest_rows.recorded_queries(conn, {match.query_id for match in whole if match.query_id})
+    found, gained = [_quoted(match, service) for match in whole], gains(whole, queries)
     since = min(_period_start(conn, subscription, found), now)
-    claims = _claims(conn, subscription, found, since=since, now=now)
+    claims = _claims(conn, subscription, found, gained, since=since, now=now)
     quiet = digest_rows.quiet_watches(conn, subscription, besides={match.fact_check_id for match in found})
     work = digest_rows.work_done(conn, since=since, until=now)
     failed = searches.failures(conn, since=since, until=now)
@@ -145,6 +161,7 @@ def _draft(conn: psycopg.Connection, service: Service, subscription: Subscriptio
         notices=(*_waiting(work), *_failures(failed, ZoneInfo(subscription.zone))),
         quiet=tuple(QuietClaim(watch.claim, watch.url, watch.created_at) for watch in quiet[:_QUIET_SHOWN]),
         more_quiet=max(0, len(quiet) - _QUIET_SHOWN), late=now - subscription.next_due > _LATE,
+        comparison=_comparison(digest_rows.arm_yields(conn, subscription, since=since, until=now)),
     )  # fmt: skip
     return Draft(view, found)
 
@@ -156,8 +173,9 @@ def _period_start(conn: psycopg.Connection, subscription: Subscription, found: S
 
 
 def _claims(
-    conn: psycopg.Connection, subscription: Subscription, found: Sequence[FoundMatch], *, since: datetime, now: datetime
-) -> tuple[ClaimView, ...]:
+    conn: psycopg.Connection, subscription: Subscription, found: Sequence[FoundMatch], gained: Mapping[int, Gain], *,
+    since: datetime, now: datetime,
+) -> tuple[ClaimView, ...]:  # fmt: skip
     """One view a claim, the one with most new posts that were not seen to debunk it first."""
     posts = _by_claim(found)
     last_day = _local_day(now, subscription.zone)
@@ -166,7 +184,7 @@ def _claims(
     queries = _by_claim(digest_rows.claim_queries(conn, [match.match_id for match in found]))
     views = [
         _claim(facts, posts[facts.fact_check_id], days[facts.fact_check_id], queries[facts.fact_check_id],
-               since=since, last_day=last_day)
+               gained, since=since, last_day=last_day)
         for facts in digest_rows.claim_facts(conn, subscription, posts)
     ]  # fmt: skip
     return tuple(sorted(views, key=lambda view: (-view.repeating, view.claim)))
@@ -185,13 +203,16 @@ def _by_claim(rows: Iterable[OfClaim]) -> dict[int, list[OfClaim]]:
 
 
 def _claim(
-    facts: ClaimFacts, found: Sequence[FoundMatch], days: Sequence[DayCount], queries: Sequence[FruitfulQuery], *,
-    since: datetime, last_day: date,
+    facts: ClaimFacts, found: Sequence[FoundMatch], days: Sequence[DayCount], queries: Sequence[FruitfulQuery],
+    gained: Mapping[int, Gain], *, since: datetime, last_day: date,
 ) -> ClaimView:  # fmt: skip
     matches = sorted(found, key=lambda match: (-match.reach.engagement, -match.confidence, match.url or ""))
     debunks = [match for match in matches if match.stance == Stance.DEBUNKING]
     others = [match for match in matches if match.stance != Stance.DEBUNKING]
-    shown = _without_copies(others)[:_POSTS_SHOWN]
+    clusters = _clusters(others)[:_POSTS_SHOWN]
+    told: set[int] = set()
+    shown = tuple(replace(_post(first, gained, told), copies=len(copies)) for first, *copies in clusters)
+    would_find = [gain.claim_finds_it for match in matches if (gain := gained.get(match.match_id))]
     return ClaimView(
         claim=facts.claim, language=facts.language, verdict=Verdict(facts.verdict),
         rating_given=facts.rating_given, publisher=facts.publisher, url=facts.url,
@@ -201,18 +222,19 @@ def _claim(
         reach=_total_reach([match.reach for match in others]),
         posts_per_day=fill_days({day.day: day.posts for day in days}, last=last_day),
         posts=shown, more_posts=len(others) - sum(1 + post.copies for post in shown),
-        debunks=tuple(map(_post, debunks[:_DEBUNKS_SHOWN])),
+        debunks=tuple(_post(match, gained, told) for match in debunks[:_DEBUNKS_SHOWN]),
         queries=tuple(QueryView(query.words, query.posts) for query in queries[:_QUERIES_SHOWN]),
         more_queries=max(0, len(queries) - _QUERIES_SHOWN),
+        edited_found=len(would_find) - would_find.count(None), claim_would_find=would_find.count(True),
     )  # fmt: skip
 
 
-def _without_copies(matches: Iterable[FoundMatch]) -> tuple[PostView, ...]:
-    """The posts in order, of each cluster of near-duplicates the first one with the number of the others."""
+def _clusters(matches: Iterable[FoundMatch]) -> list[list[FoundMatch]]:
+    """The posts in order, near-duplicates with the first of them."""
     clusters: dict[int, list[FoundMatch]] = defaultdict(list)
     for match in matches:
         clusters[match.cluster or -match.post_id].append(match)
-    return tuple(replace(_post(first), copies=len(copies)) for first, *copies in clusters.values())
+    return list(clusters.values())
 
 
 def _quoted(match: FoundMatch, service: Service) -> FoundMatch:
@@ -222,12 +244,19 @@ def _quoted(match: FoundMatch, service: Service) -> FoundMatch:
     return replace(match, text=shorten(match.text, _QUOTE if allowed is None else min(allowed, _QUOTE)))
 
 
-def _post(match: FoundMatch) -> PostView:
+def _post(match: FoundMatch, gained: Mapping[int, Gain], told: set[int]) -> PostView:
+    """`told`: queries whose edits an earlier post of the claim tells, which is enough; this one's joins them."""
+    gain = gained.get(match.match_id)
+    is_news = gain is not None and gain.query_id not in told
+    if gain:
+        told.add(gain.query_id)
     return PostView(
         text=match.text, url=match.url, platform=match.platform, created_at=match.created_at,
         language=match.language, reach=match.reach,
         confidence=match.confidence, stance=Stance(match.stance), reason=MatchReason(match.reason),
         evidence=match.evidence, found_by=match.found_by,
+        rewording=gain.rewording if gain and is_news else Rewording(),
+        beyond_claim=gain is not None and gain.claim_finds_it is False,
     )  # fmt: skip
 
 
@@ -250,6 +279,14 @@ def _totals(found: Sequence[FoundMatch], quiet: Sequence[QuietWatch], work: Work
     posted_since = sum(created_at >= since for created_at in others.values())
     watched = len(quiet) + len({match.fact_check_id for match in found})
     return Totals(len(others), len(debunking), watched, posted_since, work.searches, work.posts_read)
+
+
+def _comparison(yields: Iterable[YieldOfArm]) -> Comparison | None:
+    """None unless both arms read posts."""
+    arms = {arm.arm: ArmView(arm.queries, arm.posts_read, arm.matches) for arm in yields}
+    if arms.keys() != {Arm.LEARNED, Arm.PLAIN}:
+        return None
+    return Comparison(arms[Arm.LEARNED], arms[Arm.PLAIN])
 
 
 def _waiting(work: WorkDone) -> Iterable[str]:

@@ -41,6 +41,8 @@ _FILTERS = {
     "interactions": wording.interactions,
     "stance": wording.stance,
     "stance_counts": wording.stance_counts,
+    "rewording": wording.rewording,
+    "one_decimal": wording.one_decimal,
     "direction": wording.direction,
     "language_tag": wording.language_tag,
     "line": wording.line,

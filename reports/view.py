@@ -17,6 +17,17 @@ SPARKLINE_DAYS = 21
 
 
 @dataclass(frozen=True, slots=True)
+class Rewording:
+    """How a query differs from its claim. Nothing where it does not."""
+
+    left_out: tuple[str, ...] = ()  # words that say what the claim is about, in its order
+    replaced: tuple[tuple[str, str], ...] = ()  # word of the claim, what stands for it
+    added: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()  # count for more than in the claim
+    lowered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PostView:
     """A matched post."""
 
@@ -31,6 +42,8 @@ class PostView:
     reason: MatchReason
     evidence: str = ""  # the sentence of the fact-check that matched best
     found_by: str | None = None  # the words of the query that brought it
+    rewording: Rewording = Rewording()  # of that query, at the first of a claim's posts that it brought
+    beyond_claim: bool = False  # whether the claim, sent as it is, would have missed it
     copies: int = 0  # further posts of nearly the same text
 
     @property
@@ -49,6 +62,27 @@ class QueryView:
 
     words: str
     new_posts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArmView:
+    """What the queries of an arm read, and how many of these posts are about the claim they were searched for."""
+
+    queries: int
+    posts_read: int  # more than 0
+    matches: int
+
+    @property
+    def matches_in_100(self) -> float:
+        return 100 * self.matches / self.posts_read
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Learned queries beside the plain ones that were asked to compare them with."""
+
+    learned: ArmView
+    plain: ArmView
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +107,8 @@ class ClaimView:
     debunks: tuple[PostView, ...] = ()  # most seen first
     queries: tuple[QueryView, ...] = ()  # those that a person pinned, then the most fruitful
     more_queries: int = 0
+    edited_found: int = 0  # new posts by edited queries of which it is known whether the claim would have found them
+    claim_would_find: int = 0  # of these: by the claim, sent as it is
 
     @property
     def new_posts(self) -> int:
@@ -104,6 +140,11 @@ class ClaimView:
     @property
     def debunking(self) -> int:
         return self.new_by_stance.get(Stance.DEBUNKING, 0)
+
+    @property
+    def tells_misses(self) -> bool:
+        """Whether it is worth saying at a post that the claim would have missed it: not where it holds for all."""
+        return self.claim_would_find > 0
 
     @property
     def first_time(self) -> bool:
@@ -156,6 +197,7 @@ class DigestView:
     quiet: tuple[QuietClaim, ...] = ()
     more_quiet: int = 0
     late: bool = False
+    comparison: Comparison | None = None  # None: not both arms read posts
 
     @property
     def was_searched(self) -> bool:

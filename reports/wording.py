@@ -12,9 +12,12 @@ from zoneinfo import ZoneInfo
 from domain.match import Stance
 from domain.post import Reach
 from domain.text import without_links_and_handles
+from reports.view import Rewording
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+_WORDS_SHOWN = 3  # of those that an edit touched
 
 # Nothing here may claim more than was judged: an unjudged post is never said to spread a claim.
 _STANCES = {
@@ -118,6 +121,32 @@ def stance_counts(posts: Mapping[Stance, int]) -> list[str]:
         (Stance.RELATED, "post is about the same matter", "posts are about the same matter"),
     )
     return [count(posts[kind], one, many) for kind, one, many in phrases if posts.get(kind)]
+
+
+def rewording(seen: Rewording) -> list[tuple[str, str]]:
+    """What a query does with its claim, verb and words: `leaves out`, `“Bill”, “Gates”, “5G” and 4 more`."""
+    phrases = (
+        ("leaves out", [_quoted(word) for word in seen.left_out]),
+        ("has", [f"{_quoted(new)} for {_quoted(word)}" for word, new in seen.replaced]),
+        ("adds", [_quoted(word) for word in seen.added]),
+        ("gives more weight to", [_quoted(word) for word in seen.raised]),
+        ("gives less weight to", [_quoted(word) for word in seen.lowered]),
+    )
+    return [(verb, _some(words)) for verb, words in phrases if words]
+
+
+def _quoted(word: str) -> str:
+    return f"“{line(word)}”"
+
+
+def _some(words: list[str]) -> str:
+    shown, more = words[:_WORDS_SHOWN], len(words) - _WORDS_SHOWN
+    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def one_decimal(value: float) -> str:
+    """`6.2`."""
+    return f"{value:,.1f}"
 
 
 def direction(text: str) -> str:

@@ -11,6 +11,7 @@ from psycopg.rows import class_row
 from daemon.store.mailing import Subscription
 from daemon.store.statements import statements
 from domain.post import Reach
+from domain.query import Arm, EndpointKind, Query, Term
 
 _SQL = "mailing"
 Row = TypeVar("Row")
@@ -41,8 +42,10 @@ class FoundMatch:
     cluster: int | None
     fact_check_id: int
     claim: str
+    claim_language: str
     fact_check_url: str | None
     found_by: str | None
+    query_id: int | None
 
     @property
     def reach(self) -> Reach:
@@ -75,6 +78,34 @@ class FruitfulQuery:
     fact_check_id: int
     words: str
     posts: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedQuery:
+    """A query, the claim it is for, and how it was made."""
+
+    id: int
+    fact_check_id: int
+    kind: str
+    arm: str
+    policy: str
+    terms: list[list[tuple[str, float]]]  # OR groups of words with their weights
+    edits: list[str]  # as people read them
+
+    @property
+    def query(self) -> Query:
+        groups = tuple(tuple(Term(text, weight) for text, weight in group) for group in self.terms)
+        return Query(EndpointKind(self.kind), groups, self.policy, arm=Arm(self.arm))
+
+
+@dataclass(frozen=True, slots=True)
+class YieldOfArm:
+    """What the queries of an arm read within a period, and how much of it matched."""
+
+    arm: str
+    queries: int
+    posts_read: int
+    matches: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +143,19 @@ def posts_per_day(
 
 def claim_queries(conn: psycopg.Connection, matches: Sequence[int]) -> list[FruitfulQuery]:
     return _rows(conn, "claim_queries", FruitfulQuery, {"matches": list(matches)})
+
+
+def recorded_queries(conn: psycopg.Connection, ids: Collection[int]) -> list[RecordedQuery]:
+    return _rows(conn, "recorded_queries", RecordedQuery, {"ids": list(ids)})
+
+
+def arm_yields(
+    conn: psycopg.Connection, subscription: Subscription, *, since: datetime, until: datetime
+) -> list[YieldOfArm]:
+    """Of the learned and the plain arm over all claims, those that read posts; matches as sure as the subscription
+    wants them."""
+    values = {"since": since, "until": until, "min_confidence": subscription.min_confidence}
+    return _rows(conn, "arm_yields", YieldOfArm, values)
 
 
 def quiet_watches(

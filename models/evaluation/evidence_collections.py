@@ -6,7 +6,7 @@ FEVER and of FoolMeTwice are searched for in. `data` is the folder that holds th
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,23 +45,15 @@ def load_fm2(data: Path, split: str) -> ClaimCollection:
     )
 
 
-def load_covid_fact(data: Path) -> ClaimCollection:
-    """COVID-Fact's claims with their evidence sentences, over the pool."""
-    return _over_pool(data, "covid", _covid_evidence(data))
-
-
-def load_feverous(data: Path) -> ClaimCollection:
-    """FEVEROUS-S's claims with their lines of evidence, over the pool."""
-    return _over_pool(data, "feverous", _feverous_evidence(data))
-
-
 def load_pooled(data: Path) -> dict[str, str]:
     """The evidence of all four sets, id → text."""
+    covid = data_files.read_jsonl(data / "covid_fact" / "COVIDFACT_dataset.jsonl.gz")
+    feverous = data_files.read_json(data / "feverous_s" / "dev.json.gz")
     return {
         **_fever_passages(data),
         **_fm2_sentences(data),
-        **_numbered("covid", (text for _, evidence in _covid_evidence(data) for text in evidence)),
-        **_numbered("feverous", (text for _, evidence in _feverous_evidence(data) for text in evidence)),
+        **_numbered("covid", (text for row in covid for text in row["evidence"])),
+        **_numbered("feverous", (line for row in feverous for line in row["evidence"].split("\n"))),
     }
 
 
@@ -84,27 +76,6 @@ def load_discovery_train(data: Path) -> ClaimCollection:
 def _fever_passages(data: Path) -> dict[str, str]:
     rows = data_files.read_jsonl(data / "fever" / "corpus_evidence_passages.jsonl.gz")
     return {f"fever:{row['_id']}": row["text"] for row in rows}
-
-
-def _covid_evidence(data: Path) -> list[tuple[str, list[str]]]:
-    rows = data_files.read_jsonl(data / "covid_fact" / "COVIDFACT_dataset.jsonl.gz")
-    return [(row["claim"], row["evidence"]) for row in rows]
-
-
-def _feverous_evidence(data: Path) -> list[tuple[str, list[str]]]:
-    rows = data_files.read_json(data / "feverous_s" / "dev.json.gz")
-    return [(row["claim"], row["evidence"].split("\n")) for row in rows]
-
-
-def _over_pool(data: Path, name: str, claims: Sequence[tuple[str, Sequence[str]]]) -> ClaimCollection:
-    """Claims of a set of the pool, numbered, with their evidence; those without any are left out."""
-    numbers = {text: id_ for id_, text in _numbered(name, (text for _, found in claims for text in found)).items()}
-    kept = {f"{name}:{number}": row for number, row in enumerate(claims) if row[1]}
-    return ClaimCollection(
-        claims={key: claim for key, (claim, _) in kept.items()},
-        qrels={key: {numbers[text] for text in evidence} for key, (_, evidence) in kept.items()},
-        posts=load_pooled(data),
-    )
 
 
 def _fm2_sentences(data: Path) -> dict[str, str]:

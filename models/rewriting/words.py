@@ -7,7 +7,7 @@ from models.retrieval import stop_words as english
 from models.retrieval.analyser import any_word
 from models.retrieval.statistics import TermStatistics
 
-_LINK = re.compile(r"https?://\S+|www\.\S+")
+LINK = re.compile(r"https?://\S+|www\.\S+")
 # What other words left on a word: French and Italian articles ("l'eau", "dell'acqua"), the English genitive and verbs.
 _ADHERING = re.compile(
     r"^(?:\w{1,2}|\w*ll|qu|jusqu|lorsqu|puisqu)['’](?=\w{2})|['’](?:s|re|ve|ll|d|m)?$", re.IGNORECASE
@@ -17,7 +17,7 @@ NEGATIONS = frozenset("no not never none nor neither without cannot".split())  #
 
 def words(text: str) -> list[str]:
     """All words in order, as written, without links and what marks a word as a tag, a handle or quoted."""
-    return _any_compound().findall(_LINK.sub(" ", text))
+    return _any_compound().findall(LINK.sub(" ", text))
 
 
 def content_words(text: str, language: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from connectors.protocol import CompiledQuery, Page, SearchFailed, Window
+from connectors.protocol import CompiledQuery, Estimate, Page, Prices, SearchFailed, Window
 from connectors.simulated.connector import SimulatedConnector
 from connectors.simulated.posts_file import PostsFile, read_posts
 from daemon import pipeline
@@ -344,3 +344,74 @@ def test_a_cursor_that_is_refused_for_good_does_not_hold_up_later_posts(paged: t
         run_until_idle(service)
         advance(service, timedelta(days=1))
     assert max(ask[1] for ask in platform.asked) > NOW + timedelta(days=14)
+
+
+class Counting(Paged):
+    """Notes what it is asked to count and to search, in order; fails to count when it is told to."""
+
+    def __init__(self, *, failure: Unavailable | None = None, tells: bool = True) -> None:
+        super().__init__(9)
+        self.steps: list[tuple[str, str]] = []
+        self._failure, self._tells = failure, tells
+
+    def estimate(self, compiled: CompiledQuery, window: Window) -> Estimate:
+        self.steps.append(("count", compiled.syntax))
+        if self._failure:
+            raise SearchFailed(self._failure)
+        return super().estimate(compiled, window) if self._tells else Estimate(None, 0)
+
+    def search(self, compiled: CompiledQuery, window: Window, cursor: str | None, *, most: int | None = None) -> Page:
+        if cursor is None:
+            self.steps.append(("search", compiled.syntax))
+        return super().search(compiled, window, cursor, most=most)
+
+    def of(self, kind: str) -> list[str]:
+        return [syntax for step, syntax in self.steps if step == kind]
+
+
+def searched_on(service: Service, platform: Counting) -> list[str]:
+    service.connectors = {"feed": platform}
+    run_until_idle(service)
+    return platform.of("search")
+
+
+def test_a_platform_that_counts_for_nothing_is_asked_to_count_before_it_is_searched(
+    paged: tuple[Service, Paged],
+) -> None:
+    platform = Counting()
+    searched = searched_on(paged[0], platform)
+    assert searched
+    first_search = [step for step, _ in platform.steps].index("search")
+    assert {step for step, _ in platform.steps[:first_search]} == {"count"}
+    assert len(set(platform.of("count"))) == len(platform.of("count"))
+    assert count(paged[0], "posts") == 9
+
+
+def test_a_platform_that_charges_for_counts_is_not_asked_to_count(paged: tuple[Service, Paged]) -> None:
+    platform = Counting()
+    platform.prices = Prices(estimate=5_000)
+    assert searched_on(paged[0], platform)
+    assert not platform.of("count")
+
+
+@pytest.mark.parametrize("failure", [Unavailable("no counts today"), None], ids=["fails", "cannot tell"])
+def test_a_platform_that_does_not_count_when_asked_is_searched_all_the_same(
+    paged: tuple[Service, Paged], failure: Unavailable | None
+) -> None:
+    platform = Counting(failure=failure, tells=False)
+    assert searched_on(paged[0], platform)
+    assert len(platform.of("count")) == 1, "it is not asked again and again"
+    assert count(paged[0], "posts") == 9
+    with paged[0].database.connection() as conn:
+        arms = {arm for (arm,) in conn.execute("SELECT arm FROM queries").fetchall()}
+    assert "learned" in arms, "key phrases are not all that is left"
+
+
+@pytest.mark.parametrize("queries", [1, 2])
+def test_counts_take_nothing_from_the_queries_that_a_claim_may_have(paged: tuple[Service, Paged], queries: int) -> None:
+    service, platform = paged[0], Counting()
+    search = service.settings.search.model_copy(update={"queries_per_claim": queries, "control_share": 0.0})
+    service.settings = service.settings.model_copy(update={"search": search})
+    searched = searched_on(service, platform)
+    assert len(platform.of("count")) > queries
+    assert len(searched) == queries

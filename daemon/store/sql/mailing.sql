@@ -45,14 +45,16 @@ SELECT max(period_to) FROM digests WHERE subscription_id = %(id)s;
 -- Matches that fit the subscription and were not mailed to it yet, with all that a reader needs to see.
 SELECT m.id AS match_id, m.confidence, m.reason, m.stance, m.evidence, m.created_at AS matched_at,
        p.id AS post_id, p.platform, p.platform_id, p.text, p.url, p.language, p.likes, p.reposts, p.replies, p.views,
-       p.created_at, p.connector, p.cluster, f.id AS fact_check_id, f.claim, f.url AS fact_check_url,
-       (SELECT q.words FROM search_posts sp JOIN searches s ON s.id = sp.search_id
-        JOIN queries q ON q.id = s.query_id JOIN watches w ON w.id = q.watch_id
-        WHERE sp.post_id = p.id
-        ORDER BY w.fact_check_id = f.id DESC, q.arm = 'pinned' DESC, s.started_at, w.id, s.id LIMIT 1) AS found_by
+       p.created_at, p.connector, p.cluster, f.id AS fact_check_id, f.claim, f.language AS claim_language,
+       f.url AS fact_check_url, found.words AS found_by, found.id AS query_id
 FROM matches m
 JOIN posts p ON p.id = m.post_id AND p.gone_at IS NULL
 JOIN fact_checks f ON f.id = m.fact_check_id
+LEFT JOIN LATERAL (
+    SELECT q.id, q.words FROM search_posts sp JOIN searches s ON s.id = sp.search_id
+    JOIN queries q ON q.id = s.query_id JOIN watches w ON w.id = q.watch_id
+    WHERE sp.post_id = p.id
+    ORDER BY w.fact_check_id = f.id DESC, q.arm = 'pinned' DESC, s.started_at, w.id, s.id LIMIT 1) found ON true
 WHERE f.verdict = ANY(%(verdicts)s)
   AND (cardinality(%(languages)s::text[]) = 0 OR f.language = ANY(%(languages)s))
   AND (cardinality(%(publishers)s::text[]) = 0 OR f.publisher = ANY(%(publishers)s))
@@ -83,6 +85,30 @@ FROM matches m JOIN search_posts sp ON sp.post_id = m.post_id
 JOIN searches s ON s.id = sp.search_id JOIN queries q ON q.id = s.query_id
 JOIN watches w ON w.id = q.watch_id AND w.fact_check_id = m.fact_check_id
 WHERE m.id = ANY(%(matches)s) GROUP BY 1, 2 ORDER BY 1, bool_or(q.arm = 'pinned') DESC, 3 DESC, 2;
+
+-- name: recorded_queries
+-- Queries with all that they were recorded with, and the fact-check whose claim each is for.
+SELECT q.id, w.fact_check_id, q.kind, q.arm, q.policy, q.terms, q.edits
+FROM queries q JOIN watches w ON w.id = q.watch_id WHERE q.id = ANY(%(ids)s);
+
+-- name: arm_yields
+-- What the queries of each arm read and found in searches that ended within a period. A post counts once an arm and
+-- claim, and matches where it is about the claim that it was searched for. Plain queries are a control only beside
+-- learned ones: not where a claim or a platform had no other.
+WITH searched AS (
+    SELECT s.id AS search_id, q.id AS query_id, q.arm, w.fact_check_id,
+           bool_or(q.arm = 'learned') OVER (PARTITION BY q.watch_id, q.connector) AS compared
+    FROM searches s JOIN queries q ON q.id = s.query_id JOIN watches w ON w.id = q.watch_id
+    WHERE s.finished_at BETWEEN %(since)s AND %(until)s AND q.arm IN ('learned', 'plain')),
+read AS (
+    SELECT DISTINCT s.arm, s.fact_check_id, sp.post_id
+    FROM searched s JOIN search_posts sp ON sp.search_id = s.search_id WHERE s.compared)
+SELECT a.arm, a.queries, count(r.post_id) AS posts_read, count(m.id) AS matches
+FROM (SELECT arm, count(DISTINCT query_id) AS queries FROM searched WHERE compared GROUP BY arm) a
+JOIN read r ON r.arm = a.arm
+LEFT JOIN matches m ON m.post_id = r.post_id AND m.fact_check_id = r.fact_check_id
+                       AND m.confidence >= %(min_confidence)s
+GROUP BY a.arm, a.queries;
 
 -- name: quiet
 -- Watched claims that have nothing new for the subscription.

@@ -1,5 +1,6 @@
 """The words of a claim as learned policies see them: where they stand, and what is known of each at a glance."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from models.retrieval.analyser import any_word
 from models.retrieval.statistics import TermStatistics
 from models.rewriting.learned.post_statistics import PostStatistics
-from models.rewriting.words import function_words
+from models.rewriting.words import LINK, function_words
 
 FEATURES = 10
 
@@ -25,17 +26,16 @@ class ClaimWord:
 
 
 def all_words(text: str) -> list[ClaimWord]:
-    """Every word, as an analyser cuts the text."""
-    return [ClaimWord(found.group(), found.start(), found.end()) for found in any_word().finditer(text)]
+    """Every word, as an analyser cuts the text, links aside."""
+    said = LINK.sub(lambda link: " " * len(link.group()), text)
+    return [ClaimWord(found.group(), found.start(), found.end()) for found in any_word().finditer(said)]
 
 
 def located(words: Sequence[str], text: str) -> list[ClaimWord]:
     """The words with the place where each is first mentioned."""
-    lowered = text.lower()
-    starts = [lowered.find(word.lower()) for word in words]
-    return [
-        ClaimWord(w, at, at + len(w)) if at >= 0 else ClaimWord(w, 0, 0) for w, at in zip(words, starts, strict=True)
-    ]
+    found = [re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) for word in words]
+    spans = [place.span() if place else (0, 0) for place in found]
+    return [ClaimWord(word, *span) for word, span in zip(words, spans, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,15 +52,11 @@ class LearnedCounting:
 
     def _to_count(self, outlook: Outlook, counts: Mapping[int, int]) -> int | None:
         """The query that is the most likely to find a post that is sought among few others; None: none is left."""
-        members = outlook.space.members
         for number in (number for number, posts in counts.items() if not posts):
-            outlook = outlook.without(number)
+            outlook = outlook.without(number)  # nor does a post have them and more: no narrower query is likely now
         found = outlook.odds() @ outlook.space.finds
         likely = found * chance_of_fewer(outlook.foresight.background, _FEW / SCALE)
-        for number, posts in counts.items():
-            likely[number] = 0.0
-            if not posts:
-                likely[members[:, members[number]].all(1)] = 0.0  # with more words, it matches nothing all the more
+        likely[list(counts)] = 0.0
         best = int(np.argmax(likely))
         return best if likely[best] > 0 else None
 

@@ -12,7 +12,7 @@ from models.retrieval.statistics import TermStatistics
 from models.rewriting.learned.claim_words import all_words
 from models.rewriting.learned.term_weights import TermWeights
 from models.rewriting.policy import History, searches_of
-from models.rewriting.words import content_words
+from models.rewriting.words import content_word, content_words
 
 _MATTERS = 1.0  # weight, chosen on dev
 
@@ -39,7 +39,11 @@ class LearnedDense:
             return None
         words = all_words(claim.text)
         weights = self.weights.weigh(claim.text, words, self.statistics)
-        repeated = [word.text for word, weight in zip(words, weights, strict=True) if weight >= _MATTERS]
+        repeated = [
+            word.text
+            for word, weight in zip(words, weights, strict=True)
+            if weight >= _MATTERS and content_word(word.text, claim.language)
+        ]
         trail = tuple(Edit("say again", word) for word in repeated) or (Edit("keep the claim as it is"),)
         groups = tuple((Term(word),) for word in (*claim.text.split(), *repeated))
         return Query(EndpointKind.DENSE, groups, self.name, trail, Arm.LEARNED)

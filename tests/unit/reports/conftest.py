@@ -11,7 +11,18 @@ import pytest
 from domain.fact_check import Verdict
 from domain.match import MatchReason, Stance
 from domain.post import Reach
-from reports.view import ClaimView, DigestView, PostView, QueryView, QuietClaim, Totals, fill_days
+from reports.view import (
+    ArmView,
+    ClaimView,
+    Comparison,
+    DigestView,
+    PostView,
+    QueryView,
+    QuietClaim,
+    Rewording,
+    Totals,
+    fill_days,
+)
 
 TODAY = date(2026, 11, 27)
 
@@ -55,7 +66,12 @@ def make_claim(make_post: MakePost) -> MakeClaim:
         since_by_stance={Stance.UNJUDGED: 4, Stance.DEBUNKING: 3},
         reach=Reach(likes=4210, reposts=1890, replies=300, views=41_200),
         posts_per_day=fill_days({date(2026, 11, 20): 2, date(2026, 11, 24): 9, TODAY: 8}, last=TODAY),
-        posts=(make_post(), make_post("water banned, fill your tubs", reach=Reach(), platform="Mastodon")),
+        posts=(
+            make_post(
+                rewording=Rewording(left_out=("whole", "city"), replaced=(("banned", "forbidden"),)), beyond_claim=True
+            ),
+            make_post("water banned, fill your tubs", reach=Reach(), platform="Mastodon"),
+        ),
         more_posts=12,
         debunks=(
             make_post(
@@ -64,6 +80,8 @@ def make_claim(make_post: MakePost) -> MakeClaim:
         ),
         queries=(QueryView("tap AND water AND (banned OR forbidden)", 12),),
         more_queries=3,
+        edited_found=12,
+        claim_would_find=1,
     )
     return lambda **changes: replace(claim, **changes)
 
@@ -87,6 +105,8 @@ def view(make_claim: MakeClaim, make_post: MakePost) -> DigestView:
         debunks=(),
         queries=(),
         more_queries=0,
+        edited_found=0,
+        claim_would_find=0,
     )
     return DigestView(
         subscription="morning desk",
@@ -100,13 +120,14 @@ def view(make_claim: MakeClaim, make_post: MakePost) -> DigestView:
         notices=("Bluesky was not searched from 02:00 to 03:00: the server was unavailable.",),
         quiet=(QuietClaim("A tower was built in a ward", "https://fc.example/b/1", datetime(2026, 11, 1, tzinfo=UTC)),),
         more_quiet=7,
+        comparison=Comparison(ArmView(103, 1102, 68), ArmView(11, 141, 3)),
     )
 
 
 @pytest.fixture
 def quiet_view(view: DigestView) -> DigestView:
     """A day on which nothing happened and everything was searched."""
-    return replace(view, claims=(), notices=(), quiet=(), more_quiet=0, totals=Totals(0, 0, 43, 0))
+    return replace(view, claims=(), notices=(), quiet=(), more_quiet=0, totals=Totals(0, 0, 43, 0), comparison=None)
 
 
 @pytest.fixture

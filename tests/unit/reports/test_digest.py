@@ -12,7 +12,7 @@ from domain.fact_check import Verdict
 from domain.match import Stance
 from domain.post import Reach
 from reports.digest import CARDS, LISTED, RenderedDigest, render_digest
-from reports.view import ClaimView, DigestView, PostView
+from reports.view import ClaimView, DigestView, PostView, Rewording
 
 MakePost = Callable[..., PostView]
 MakeClaim = Callable[..., ClaimView]
@@ -30,7 +30,9 @@ def hostile_everywhere(view: DigestView) -> DigestView:
 
     def post(shown: PostView) -> PostView:
         own = replace(shown, text=HOSTILE, platform=HOSTILE, language=HOSTILE, url=address)
-        return replace(own, evidence=HOSTILE, found_by=HOSTILE)
+        words = (HOSTILE,) * 4
+        edits = Rewording(words, ((HOSTILE, HOSTILE),), words, words, words)
+        return replace(own, evidence=HOSTILE, found_by=HOSTILE, rewording=edits)
 
     def claim(shown: ClaimView) -> ClaimView:
         posts, debunks = tuple(map(post, shown.posts)), tuple(map(post, shown.debunks))
@@ -249,6 +251,37 @@ def test_a_stance_that_is_not_judged_is_said_once_a_claim(view: DigestView, make
     rendered = render_digest(replace(view, claims=(make_claim(),)))
     assert rendered.text.count("stance not judged yet") == rendered.html.count("stance not judged yet") == 1
     assert "debunks the claim" in rendered.text
+
+
+def test_what_rewriting_gained_is_said_in_text_and_html(view: DigestView) -> None:
+    rendered = render_digest(view)
+    html = " ".join(re.sub(r"<(?!br)[^>]*>", "", rendered.html).split())
+    for part in (" ".join(rendered.text.split()), html):
+        assert (
+            "tap AND water AND (banned OR forbidden), which leaves out “whole”, “city”; has “forbidden” for “banned”; "
+            "the claim as it is would not have found it"
+        ) in part
+        assert part.count("would not have found it") == 1
+        assert "Of 12 posts that edited queries found, the claim as it is would have found 1." in part
+        assert (
+            "Matches in 100 posts read: 6.2 by learned queries (68 in 1,102 posts, 103 queries), "
+            "2.1 by plain ones, asked to compare (3 in 141 posts, 11 queries)."
+        ) in part
+
+
+def test_a_claim_that_finds_none_of_the_posts_is_said_once(view: DigestView, make_claim: MakeClaim) -> None:
+    rendered = render_digest(replace(view, claims=(make_claim(claim_would_find=0),)))
+    for part in (rendered.text, rendered.html):
+        assert part.count("the claim as it is would") == 1
+        assert "the claim as it is would have found none." in part
+
+
+def test_nothing_is_said_of_gains_that_are_not_known(view: DigestView, make_claim: MakeClaim) -> None:
+    claim = make_claim(edited_found=0, posts=(), debunks=())
+    rendered = render_digest(replace(view, claims=(claim,), comparison=None))
+    for part in (rendered.text, rendered.html):
+        assert "edited queries" not in part
+        assert "Matches in 100 posts" not in part
 
 
 def test_queries_that_are_not_shown_are_counted(view: DigestView) -> None:

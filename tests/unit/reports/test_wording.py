@@ -6,6 +6,7 @@ import pytest
 from domain.match import Stance
 from domain.post import Reach
 from reports import wording
+from reports.view import Rewording
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,17 @@ def test_direction_is_that_of_most_letters(text: str, way: str) -> None:
 )
 def test_only_language_tags_reach_the_markup(language: str, tag: str) -> None:
     assert wording.language_tag(language) == tag
+
+
+def test_a_rewording_names_three_words_of_each_kind_and_counts_the_others() -> None:
+    seen = Rewording(left_out=("Bill", "Gates", "5G", "put", "in"), replaced=(("vaccine", "jab"),), lowered=("says",))
+    assert wording.rewording(seen) == [
+        ("leaves out", "“Bill”, “Gates”, “5G” and 2 more"),
+        ("has", "“jab” for “vaccine”"),
+        ("gives less weight to", "“says”"),
+    ]
+    assert wording.rewording(Rewording()) == []
+
+
+def test_a_rewording_stays_on_one_line() -> None:
+    assert wording.rewording(Rewording(added=("a\nb\u2028c",))) == [("adds", "“a b c”")]
