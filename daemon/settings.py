@@ -94,6 +94,7 @@ class ConnectorSettings(_Section):
 class SearchSettings(_Section):
     policy: Literal["learned", "claim", "keyphrases", "rarest"] = "learned"
     control_share: float = Field(0.1, ge=0, le=1)  # of the learned policy's queries, left to key phrases
+    ask_counts: bool = False  # the learned policy, where counting is free: fewer posts read, and fewer found
     lookback_days: int = Field(30, gt=0, le=3650)
     overlap_minutes: int = Field(10, ge=0, le=43_200)  # posts that a platform indexes late
     queries_per_claim: int = Field(8, gt=0, le=50)

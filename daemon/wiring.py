@@ -157,7 +157,9 @@ def build_matcher(stored: fact_checks.StoredFactChecks, encoder: "Encoder") -> "
 
 def build_rewriter(service: Service, connector: Connector, language: str) -> Rewriter:
     """The policy that the settings name, for claims of one language."""
-    return rewriter_for(service, connector.kind, language, counts=connector.prices.estimate == 0)
+    return rewriter_for(
+        service, connector.kind, language, counts=service.settings.search.ask_counts and connector.prices.estimate == 0
+    )
 
 
 def rewriter_for(

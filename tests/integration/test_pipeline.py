@@ -369,7 +369,9 @@ class Counting(Paged):
         return [syntax for step, syntax in self.steps if step == kind]
 
 
-def searched_on(service: Service, platform: Counting) -> list[str]:
+def searched_on(service: Service, platform: Counting, *, ask_counts: bool = True) -> list[str]:
+    search = service.settings.search.model_copy(update={"ask_counts": ask_counts})
+    service.settings = service.settings.model_copy(update={"search": search})
     service.connectors = {"feed": platform}
     run_until_idle(service)
     return platform.of("search")
@@ -385,6 +387,12 @@ def test_a_platform_that_counts_for_nothing_is_asked_to_count_before_it_is_searc
     assert {step for step, _ in platform.steps[:first_search]} == {"count"}
     assert len(set(platform.of("count"))) == len(platform.of("count"))
     assert count(paged[0], "posts") == 9
+
+
+def test_no_platform_is_asked_to_count_unless_it_is_set(paged: tuple[Service, Paged]) -> None:
+    platform = Counting()
+    assert searched_on(paged[0], platform, ask_counts=False)
+    assert not platform.of("count")
 
 
 def test_a_platform_that_charges_for_counts_is_not_asked_to_count(paged: tuple[Service, Paged]) -> None:

@@ -29,15 +29,18 @@ class LearnedBoolean:
         return f"retention@{self.foreseer.retention.version}"
 
     def next(self, claim: Claim, history: History) -> Query | None:
-        planned = self.plan(claim, history)
+        left = self.most - sum(result.query.policy == self.name for result in searches_of(history))
+        planned = self._chosen(claim, history, min(left, 1))
         return planned[0] if planned else None
 
-    def plan(self, claim: Claim, history: History = ()) -> list[Query]:
-        """The queries that are left to ask, as far as can be told now."""
+    def plan(self, claim: Claim) -> list[Query]:
+        """All queries, as far as can be told before any is asked."""
+        return self._chosen(claim, (), self.most)
+
+    def _chosen(self, claim: Claim, history: History, most: int) -> list[Query]:
         outlook = self.foreseer.outlook(claim.text)
-        left = self.most - sum(result.query.policy == self.name for result in searches_of(history))
-        if outlook is None or left <= 0:
+        if outlook is None:
             return []
         now = outlook.after(history, self.reads)
-        chosen = choose(now.odds(), now.space.finds, now.background, most=left, reads=self.reads, but=now.asked)
+        chosen = choose(now.odds(), now.space.finds, now.background, most=most, reads=self.reads, but=now.asked)
         return [self.foreseer.query(outlook, number, policy=self.name) for number in chosen]

@@ -58,7 +58,7 @@ def load_policy(folder: Path, parts: Mapping[str, nn.Module], *, advice: str) ->
         reader = ClaimReader({name: weight for name, weight in weights.items() if name.startswith(_ENCODER)})
     except (ValueError, SafetensorError) as exc:
         raise BadArtifact(f"{folder} holds no policy that fits: {exc}; {advice}") from exc
-    return reader, card["sha256"][:12]
+    return reader, card["sha256"][:8]
 
 
 def _fill(part: nn.Module, name: str, weights: Mapping[str, Tensor]) -> None:

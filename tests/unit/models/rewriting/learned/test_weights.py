@@ -43,13 +43,13 @@ def refusal(folder: Path) -> str:
 
 def test_the_version_is_the_start_of_the_weights_hash(folder: Path) -> None:
     card = json.loads((folder / "card.json").read_text())
-    assert Retention.load(folder).version == card["sha256"][:12] == Retention.load().version
+    assert Retention.load(folder).version == card["sha256"][:8] == Retention.load().version
 
 
 @pytest.mark.parametrize("texts", TEXTS)
 def test_ranked_weights_load_and_say_how_to_make_them_anew(texts: str, tmp_path: Path) -> None:
     card = json.loads((folder_of(texts) / "card.json").read_text())
-    assert TermWeights.load(texts).version == card["sha256"][:12]
+    assert TermWeights.load(texts).version == card["sha256"][:8]
     with pytest.raises(BadArtifact, match=f"retrain rewriter --endpoint ranked --texts {texts}"):
         TermWeights.load(texts, tmp_path)
 
