@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.provenance import provenance, write_result
-from bench.rewriting import QUERIES, SPLITS
+from bench.rewriting import LATENCY, QUERIES, SPLITS, kept
 from domain.query import Query
 from models.evaluation.claim_sets import load_claims
 from models.evaluation.rewriting.endpoints import ENDPOINTS
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--splits", choices=tuple(SPLITS), default="test")
     parser.add_argument("--sets", nargs="+", choices=tuple(ENDPOINTS), default=tuple(ENDPOINTS))
     arguments = parser.parse_args()
-    took: dict[str, dict[str, float]] = {}
+    took: dict[str, dict[str, float]] = kept(LATENCY).get("milliseconds_a_claim", {})
     for name in arguments.sets:
         split = SPLITS[arguments.splits][name]
         collection = load_claims(arguments.data, name, split)
@@ -41,7 +41,7 @@ def main() -> None:
                     f"p{share}": round(1000 * float(np.percentile(seconds, share)), 1) for share in (50, 95)
                 }
                 print(name, split, kind, row, latency, flush=True)
-    write_result("rewriting_latency", provenance([], None) | {"milliseconds_a_claim": took})
+    write_result(LATENCY, provenance([], None) | {"milliseconds_a_claim": took})
 
 
 def timed(make: Make, claims: Sequence[str]) -> tuple[dict[str, Sequence[Query]], list[float]]:

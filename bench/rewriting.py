@@ -35,6 +35,7 @@ SPLITS = {
     "test": {"fever": "paper_test", "fm2": "test", "discovery": "test2021"},
 }
 NAMES = {"ap@50": "map50", "recall@50": "recall50", "rr@50": "rr50", "ndcg@10": "ndcg10"}
+LATENCY = "rewriting_latency"
 LATENCY_OF = "discovery boolean policy"  # the policy that asks the most of a claim
 RESULTS_OF = {"settings": "rewriting_settings", "dev": "rewriting_dev", "test": "rewriting"}
 FILES = (
@@ -66,7 +67,7 @@ def main() -> None:
                 write_rows(rows, file, scored_claims(collection))
                 of_set[kind.value] = table(score_rows(file, score), kind) | oracle(name, kind)
                 print_table(f"{name} {split} {kind}", of_set[kind.value])
-        latency = kept("rewriting_latency").get("milliseconds_a_claim", {}).get(LATENCY_OF, {})
+        latency = kept(LATENCY).get("milliseconds_a_claim", {}).get(LATENCY_OF, {})
         write_result(results, kept(results) | {name: of_set, "latency_ms": latency} | provenance(files, SEED))
 
 

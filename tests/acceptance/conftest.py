@@ -54,6 +54,7 @@ def environment(home: Path) -> Environment:
         "HOME": str(home),
         "CLAIMWATCH_HOME": str(home),
         "CLAIMWATCH_LOG__LEVEL": "WARNING",
+        "CLAIMWATCH_SEARCH__POLICY": "rarest",  # loads no model; tests of the default policy say so
     }
 
 

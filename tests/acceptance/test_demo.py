@@ -38,6 +38,11 @@ def digest_of(home: Path) -> bytes:
     return mail.read_bytes()
 
 
+@pytest.fixture(scope="module")
+def environment(environment: Environment) -> Environment:
+    return {name: value for name, value in environment.items() if name != "CLAIMWATCH_SEARCH__POLICY"}
+
+
 @pytest.mark.long
 def test_the_day_ends_with_a_digest_of_ten_claims_or_more_and_a_kill_in_between_gives_the_same_one(
     claimwatch: Claimwatch, environment: Environment, home: Path, other_home: Path, tmp_path: Path

@@ -59,3 +59,14 @@ def test_what_cannot_be_searched_for_is_refused(claimwatch: Claimwatch, argument
     answer = claimwatch("search", *arguments)
     assert answer.code == 2
     assert complaint in answer.complaint
+
+
+def test_a_claim_is_rewritten_by_the_learned_policy(claimwatch: Claimwatch) -> None:
+    claim = "The city of Lindmouth has banned fluoride in tap water"
+    answer = claimwatch("rewrite", claim, "--json", CLAIMWATCH_SEARCH__POLICY="learned")
+    queries = json.loads(answer.out)
+    assert answer.code == 0
+    assert len({query["query"] for query in queries}) == len(queries) > 1
+    learned = [query for query in queries if query["policy"].startswith("retention@")]
+    assert all(0 < query["predicted"] < 1 and query["edits"] for query in learned)
+    assert queries[0] in learned

@@ -8,8 +8,7 @@ import pytest
 from daemon.settings import SearchSettings, load_settings
 from domain.errors import BadSetting
 from domain.query import EndpointKind
-from models.retrieval.word_frequency import WordFrequency
-from models.rewriting.plain import rewriter
+from models.rewriting.policies import rewriter
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ def test_a_variable_that_sets_nothing_is_named_beside_other_faults(
 
 def test_every_policy_that_can_be_set_is_there() -> None:
     for name in get_args(SearchSettings.model_fields["policy"].annotation):
-        rewriter(name, kind=EndpointKind.BOOLEAN, statistics=WordFrequency("en"), encode=lambda _: pytest.fail())
+        rewriter(name, kind=EndpointKind.BOOLEAN, language="en", encode=lambda _: pytest.fail(), queries=8, reads=100)
 
 
 def test_what_an_orchestrator_sets_for_a_service_of_our_name_is_no_fault() -> None:
