@@ -16,7 +16,7 @@ from domain.errors import BadInput
 from domain.fact_check import Claim
 from domain.query import Edit, EndpointKind, Query, all_words_query, text_query
 from models.retrieval.statistics import TermStatistics
-from models.rewriting.policy import History, Rewriter, searches_of
+from models.rewriting.policy import History, searches_of
 from models.rewriting.words import content_word, content_words, rarest, words
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -27,9 +27,9 @@ _FEW = 20  # different posts: with fewer, a wider query costs little and may fin
 _DIVERSITY = 0.5  # of maximal marginal relevance: half likeness to the claim, half difference from those chosen
 
 
-def rewriter(name: str, *, kind: EndpointKind, statistics: TermStatistics, encode: Encode) -> Rewriter:
+def rewriter(name: str, *, kind: EndpointKind, statistics: TermStatistics, encode: Encode) -> "Plain":
     """The policy of a name: claim, keyphrases or rarest. Raises BadInput for another."""
-    policies: dict[str, Callable[[], Rewriter]] = {
+    policies: dict[str, Callable[[], Plain]] = {
         "claim": lambda: ClaimAsItIs(kind),
         "keyphrases": lambda: Keyphrases(kind, statistics, encode),
         "rarest": lambda: RarestWords(kind, statistics),
@@ -145,6 +145,9 @@ class Keyphrases:
             worth[chosen] = -np.inf
             chosen.append(int(np.argmax(worth)))
         return [candidates[i] for i in chosen]
+
+
+Plain = ClaimAsItIs | RarestWords | Keyphrases
 
 
 def _phrase_candidates(claim: Claim) -> list[str]:

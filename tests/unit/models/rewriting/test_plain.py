@@ -11,8 +11,8 @@ from domain.query import Arm, EndpointKind, Query, all_words_query
 from models.retrieval.boolean import BooleanIndex
 from models.retrieval.statistics import TermStatistics
 from models.retrieval.word_frequency import WordFrequency
-from models.rewriting.plain import rewriter
-from models.rewriting.policy import History, QueryResult, Rewriter
+from models.rewriting.plain import Plain, rewriter
+from models.rewriting.policy import History, QueryResult
 
 POSTS = {
     "1": "tap water with fluoride and lead is banned in three cities, map inside",
@@ -44,7 +44,7 @@ def encode(texts: Sequence[str]) -> NDArray[np.float32]:
     return unit
 
 
-def policy(name: str, kind: EndpointKind, statistics: TermStatistics) -> Rewriter:
+def policy(name: str, kind: EndpointKind, statistics: TermStatistics) -> Plain:
     return rewriter(name, kind=kind, statistics=statistics, encode=encode)
 
 
@@ -52,7 +52,7 @@ def claim(text: str, language: str = "en") -> Claim:
     return Claim(FactCheckId(1), text, language)
 
 
-def asked(given: Rewriter, about: Claim, *, brings: int, carried_out: bool = True) -> list[Query]:
+def asked(given: Plain, about: Claim, *, brings: int, carried_out: bool = True) -> list[Query]:
     """All queries of a policy, if each brings so many new posts."""
     history: History = ()
     while query := given.next(about, history):
