@@ -228,5 +228,5 @@ def test_key_phrases_neither_begin_nor_end_with_a_function_word_and_differ(posts
 
 
 def test_an_unknown_policy_is_refused_with_the_names_there_are(posts: BooleanIndex) -> None:
-    with pytest.raises(BadInput, match="'oracle': choose from claim, keyphrases, rarest"):
+    with pytest.raises(BadInput, match="'oracle': choose from learned, claim, keyphrases, rarest"):
         policy("oracle", EndpointKind.RANKED, posts)
