@@ -25,6 +25,7 @@ START = datetime(2026, 11, 26, 8, tzinfo=UTC)
 END = START + timedelta(days=1)
 ROUND = timedelta(hours=2)
 ROUNDS = (END - START) // ROUND + 1
+QUERIES = 4  # a claim at most: the day is to be over in a minute
 SUBSCRIPTION = "morning desk"
 RECIPIENT = "desk@newsroom.example"
 
@@ -52,10 +53,11 @@ def demo_settings(base: Settings) -> Settings:
     posts = ConnectorSettings(type="simulated", options={"posts": str(_data("posts.jsonl")), "kind": "boolean"})
     # Between two rounds no worker runs: a job that is still marked as running belongs to one that was killed.
     stalled = ServiceSettings(stalled_after_s=0.1)
+    few = base.search.model_copy(update={"queries_per_claim": min(base.search.queries_per_claim, QUERIES)})
     return base.model_copy(
         update={
-            "home": base.home / "demo", "connectors": {"demo": posts}, "service": stalled, "database_url": None,
-            "smtp_url": None,
+            "home": base.home / "demo", "connectors": {"demo": posts}, "service": stalled, "search": few,
+            "database_url": None, "smtp_url": None,
         }
     )  # fmt: skip
 
