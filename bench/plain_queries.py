@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from math import inf
 from typing import Any
 
 from domain.fact_check import Claim
-from domain.ids import FactCheckId
 from domain.query import EndpointKind, Query, all_words_query
 from models.evaluation.collections import ClaimCollection
 from models.evaluation.rewriting.endpoints import ANALYSERS, K1, READS, SCALE, B, Score
+from models.evaluation.rewriting.learned_rows import claim_of
 from models.evaluation.rewriting.query_files import query_groups, written
 from models.evaluation.rewriting.scores import scored_claims
 from models.retrieval.analyser import ENDPOINT
@@ -93,8 +92,8 @@ def boolean_rows(collection: ClaimCollection, encode: Encode) -> dict[str, Row]:
     """The rows of the boolean platform; those of the oracle know the gold posts."""
     claims, language, platform = _claims(collection), WordFrequency("en"), BooleanIndex(ENDPOINT)
     platform.add(list(collection.posts), list(collection.posts.values()))
-    engine, unlimited = (BooleanRewards(collection.posts, scale=SCALE, reads=reads) for reads in (READS, inf))
-    counts = partial(_counts, unlimited, collection)
+    engine = BooleanRewards(collection.posts, scale=SCALE, reads=READS)
+    counts = partial(_counts, engine, collection)
     rows = {name: _of_policy(name, claims, encode) for name in ("claim", "keyphrases")}
     for ending, rarity in (("", language), ("_index_df", platform)):
         rows |= {name + ending: row for name, row in _of_rarity(claims, rarity, counts).items()}
@@ -123,7 +122,7 @@ def _of_rarity(claims: Mapping[str, Claim], rarity: TermStatistics, counts: Coun
 
 
 def _claims(collection: ClaimCollection) -> dict[str, Claim]:
-    return {id_: Claim(FactCheckId(0), collection.claims[id_], "en") for id_ in scored_claims(collection)}
+    return {id_: claim_of(collection, id_) for id_ in scored_claims(collection)}
 
 
 def _asked(policy: Rewriter, claim: Claim) -> list[Query]:
@@ -134,10 +133,10 @@ def _asked(policy: Rewriter, claim: Claim) -> list[Query]:
     return [result.query for result in history]
 
 
-def _counts(unlimited: BooleanRewards, collection: ClaimCollection, id_: str, queries: Sequence[Query]) -> list[float]:
-    """How many posts of the platform match: as many as would be read if reading were free."""
-    worths = unlimited.open(collection.qrels[id_]).evaluate([query_groups(query) for query in queries])
-    return [float(reads) for reads in worths[:, unlimited.metrics.index("reads")]]
+def _counts(engine: BooleanRewards, collection: ClaimCollection, id_: str, queries: Sequence[Query]) -> list[float]:
+    """How many posts of the platform match."""
+    counts: list[float] = engine.open(collection.qrels[id_]).count([query_groups(query) for query in queries]).tolist()
+    return counts
 
 
 def _best(engine: BooleanRewards, claim: Claim, gold: Set[str], *, most: int) -> list[Query]:

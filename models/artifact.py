@@ -18,14 +18,15 @@ def write_artifact(folder: Path, file: str, content: bytes, card: Mapping[str, A
     return whole
 
 
-def read_artifact(folder: Path, file: str, *, advice: str) -> tuple[dict[str, Any], bytes]:
-    """Card and content. Raises BadArtifact, ending with the advice, where they are missing or do not fit together."""
+def read_artifact(folder: Path, file: str, *, advice: str, what: str = "") -> tuple[dict[str, Any], bytes]:
+    """Card and content. Raises BadArtifact, which names `what` should be there and ends with the advice, where they are
+    missing or do not fit together."""
     try:
         card = json.loads((folder / "card.json").read_text("utf-8"))
         content = (folder / file).read_bytes()
         expected = card["sha256"]
     except (OSError, ValueError, KeyError, TypeError) as exc:
-        raise BadArtifact(f"{folder} holds no {file} with its card: {exc!r}; {advice}") from exc
+        raise BadArtifact(f"{folder} holds no {what or f'{file} with its card'}: {exc!r}; {advice}") from exc
     if (found := hashlib.sha256(content).hexdigest()) != expected:
         raise BadArtifact(f"{folder}/{file} is not what its card says: sha256 {found}, expected {expected}; {advice}")
     return card, content

@@ -95,6 +95,22 @@ def packaged_bert() -> tuple["BertConfig", dict[str, "Tensor"], "Tokenizer"]:
     return BertConfig.of(config), _bert_weights(folder), _tokenizer(folder, config)
 
 
+def packaged_tokenizer() -> "Tokenizer":
+    """As the packaged encoder has it."""
+    folder = packaged_folder()
+    return _tokenizer(folder, _config(folder))
+
+
+def trainable(folder: Path) -> Any:
+    """The network of an encoder's folder, by transformers, whose layers can be taken apart and tuned."""
+    import torch
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    return AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype=torch.float32)
+
+
 def encodable(text: str) -> str:
     """The text without lone surrogates, which no tokenizer takes."""
     return text if text.isascii() else text.encode(errors="ignore").decode()

@@ -1,6 +1,6 @@
 """Low-rank changes to a network's weights (LoRA, Hu et al. 2021): what tuning ships instead of the whole network."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -37,11 +37,16 @@ def adapt(network: nn.Module, rank: int, layers: Sequence[str]) -> list[nn.Param
 def changes(network: nn.Module) -> dict[str, Tensor]:
     """The low-rank changes of an adapted network, under the names of the weights that they change."""
     found: dict[str, Tensor] = {}
-    for name, module in network.named_modules():
-        if isinstance(module, LowRank):
-            weight = name.replace(".parametrizations", "").removesuffix(".0")
-            found |= {weight + DOWN: module.down.detach().clone(), weight + UP: module.up.detach().clone()}
+    for weight, change in _changes_of(network):
+        found |= {weight + DOWN: change.down.detach().clone(), weight + UP: change.up.detach().clone()}
     return found
+
+
+def take_over(network: nn.Module, low_rank: Mapping[str, Tensor]) -> None:
+    """Give an adapted network the changes of another. Raises KeyError for one that is missing and RuntimeError for one
+    of another shape."""
+    for weight, change in _changes_of(network):
+        change.load_state_dict({"down": low_rank[weight + DOWN], "up": low_rank[weight + UP]})
 
 
 def changed(weights: Mapping[str, Tensor], low_rank: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -61,6 +66,13 @@ def changed(weights: Mapping[str, Tensor], low_rank: Mapping[str, Tensor]) -> di
             raise ValueError(f"{name}: changes that are not finite")
         result[name] = weights[name].float() + up @ down
     return result
+
+
+def _changes_of(network: nn.Module) -> Iterator[tuple[str, LowRank]]:
+    """With the names of the weights that they change."""
+    for name, module in network.named_modules():
+        if isinstance(module, LowRank):
+            yield name.replace(".parametrizations", "").removesuffix(".0"), module
 
 
 def _fits(down: Tensor, up: Tensor, weight: Tensor) -> bool:

@@ -197,9 +197,8 @@ def _kind(service: Service, endpoint: str, option: str) -> EndpointKind:
 def _queries(service: Service, rewriter: Rewriter, claim: Claim) -> list[Query]:
     """What the policy asks a platform that does not count, as long as each query brings a post."""
     history: History = ()
-    while (step := rewriter.next(claim, history)) and len(
-        searches_of(history)
-    ) < service.settings.search.queries_per_claim:
+    most = service.settings.search.queries_per_claim
+    while len(searches_of(history)) < most and (step := rewriter.next(claim, history)):
         if isinstance(step, Count):
             history += (CountResult(step.query, None),)
         else:

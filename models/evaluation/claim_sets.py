@@ -17,6 +17,11 @@ class ClaimSet:
     splits: tuple[str, ...]
     load: Callable[[Path, str], ClaimCollection]
 
+    @property
+    def held_out(self) -> tuple[str, ...]:
+        """The splits that nothing may be learned from."""
+        return self.splits[1:]
+
 
 def _load_discovery(data: Path, split: str) -> ClaimCollection:
     return load_discovery_train(data) if split == "train" else load_discovery(data / "discovery", split)

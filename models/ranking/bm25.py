@@ -1,6 +1,5 @@
 """Ranks by BM25 over claim, title and body."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from domain.errors import BadArtifact
 from domain.fact_check import FactCheck
+from models.artifact import read_artifact
 from models.ranking.fact_check_text import FIELDS, indexed_fields
 from models.retrieval.bm25 import BM25Index, FieldedBM25
 from models.retrieval.post_text import search_words
@@ -85,17 +85,14 @@ def chosen_columns(
 
 
 def _load(folder: Path) -> FieldSettings:
-    advice = "run `claimwatch retrain bm25f`"
+    what, advice = "settings of BM25", "run `claimwatch retrain bm25f`"
+    _, content = read_artifact(folder, "settings.json", what=what, advice=advice)
     try:
-        content = (folder / "settings.json").read_bytes()
-        card = json.loads((folder / "card.json").read_text("utf-8"))
-        if hashlib.sha256(content).hexdigest() != card["sha256"]:
-            raise BadArtifact(f"{folder}/settings.json is not what its card says: {advice}")
         found = json.loads(content)
         weights = tuple(float(found["weights"][field]) for field in FIELDS)
         return FieldSettings(weights, float(found["k1"]), float(found["b"]))
-    except (OSError, ValueError, KeyError, TypeError) as exc:
-        raise BadArtifact(f"{folder} holds no settings of BM25: {exc!r}; {advice}") from exc
+    except (ValueError, KeyError, TypeError) as exc:
+        raise BadArtifact(f"{folder} holds no {what}: {exc!r}; {advice}") from exc
 
 
 def _numbers(fact_checks: Sequence[FactCheck]) -> list[str]:

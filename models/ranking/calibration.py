@@ -13,8 +13,6 @@ The strengths alone are the blend that candidates are ranked by: they are fitted
 against its others. The prior is what the dates say, where they are looked at (`dates.py`).
 """
 
-import hashlib
-import json
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -23,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import BadArtifact
+from models.artifact import read_artifact
 from models.ranking.dates import DateOdds
 from models.ranking.evidence import FEATURES, Evidence
 
@@ -65,15 +64,10 @@ class Calibration:
 def _load(folder: Path) -> Calibration:
     from safetensors.numpy import load
 
-    try:
-        card = json.loads((folder / "card.json").read_text("utf-8"))
-        content = (folder / "model.safetensors").read_bytes()
-    except (OSError, ValueError) as exc:
-        raise BadArtifact(f"{folder} holds no calibration: {exc}; run `claimwatch retrain calibration`") from exc
-    if hashlib.sha256(content).hexdigest() != card.get("sha256"):
-        raise BadArtifact(f"{folder}/model.safetensors is not what its card says: run `claimwatch retrain calibration`")
+    advice = "run `claimwatch retrain calibration`"
+    card, content = read_artifact(folder, "model.safetensors", what="calibration", advice=advice)
     if card.get("features") != list(FEATURES):
-        raise BadArtifact(f"{folder} was fitted on other features: run `claimwatch retrain calibration`")
+        raise BadArtifact(f"{folder} was fitted on other features: {advice}")
     tensors = load(content)
     dates = DateOdds(tensors["date_edges"], tensors["date_odds"])
     return Calibration(card["name"], card["version"], card["encoder"], tensors["full"], tensors["lexical"], dates)

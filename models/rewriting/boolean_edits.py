@@ -5,7 +5,7 @@ endpoint"). Action = 32 x kind + position, with the kinds of `edits` as 0 to 3 a
 content word of the claim, the same for the whole episode. Of a longer claim the 32 rarest content words have positions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -130,6 +130,15 @@ class BooleanEdits:
             return tuple(by_text.values())
         kept = set(rarest(list(by_text), self.statistics, POSITIONS))
         return tuple(word for text, word in by_text.items() if text in kept)
+
+
+def way(state: BooleanState, wanted: Set[str]) -> list[int]:
+    """The shortest edits from a state to a set of the claim's content words, as they are written there: what is added,
+    then what is removed."""
+    positions = {word.text: position for position, word in enumerate(state.content)}
+    target, there = {positions[text] for text in wanted}, {group.position for group in state.chosen}
+    added = [ADD_WORD * POSITIONS + position for position in sorted(target - there)]
+    return added + [REMOVE * POSITIONS + position for position in sorted(there - target)]
 
 
 def _content_words(edited: tuple[Word, ...]) -> Iterator[Word]:

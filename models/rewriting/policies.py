@@ -1,5 +1,8 @@
 """The policies by name, for a kind of endpoint and a language."""
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 from domain.query import EndpointKind
 from models.retrieval.word_frequency import WordFrequency
 from models.rewriting import plain
@@ -7,6 +10,10 @@ from models.rewriting.control import WithControl
 from models.rewriting.plain import Encode
 from models.rewriting.policy import Rewriter
 from models.rewriting.tagging import supports
+
+if TYPE_CHECKING:
+    from models.rewriting.learned.retention import Retention
+    from models.rewriting.learned.term_weights import TermWeights
 
 LEARNED = "learned"
 
@@ -37,13 +44,26 @@ def _learned(kind: EndpointKind, statistics: WordFrequency, queries: int, reads:
         from models.rewriting.learned.boolean import LearnedBoolean
         from models.rewriting.learned.counting import LearnedCounting
         from models.rewriting.learned.outlook import Foreseer
-        from models.rewriting.learned.retention import Retention
 
         policy = LearnedCounting if counts else LearnedBoolean
-        return policy(Foreseer(Retention.load(), statistics), queries, reads)
+        return policy(Foreseer(_retention(), statistics), queries, reads)
     from models.rewriting.learned.dense import LearnedDense
     from models.rewriting.learned.ranked import LearnedRanked
-    from models.rewriting.learned.term_weights import TermWeights
 
     learned = LearnedRanked if kind is EndpointKind.RANKED else LearnedDense
-    return learned(TermWeights.load(), statistics)
+    return learned(_term_weights(), statistics)
+
+
+@cache
+def _retention() -> "Retention":
+    """One for all connectors: each holds an encoder."""
+    from models.rewriting.learned.retention import Retention
+
+    return Retention.load()
+
+
+@cache
+def _term_weights() -> "TermWeights":
+    from models.rewriting.learned.term_weights import TermWeights
+
+    return TermWeights.load()

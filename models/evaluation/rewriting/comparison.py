@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.errors import BadInput
-from domain.fact_check import Claim
-from domain.ids import FactCheckId
 from domain.query import EndpointKind, Query
 from models.evaluation.bootstrap import Interval
 from models.evaluation.claim_sets import load_claims
 from models.evaluation.rewriting.endpoints import ENDPOINTS, open_score
-from models.evaluation.rewriting.learned_rows import learned_rows
+from models.evaluation.rewriting.learned_rows import claim_of, learned_rows, queries_of
 from models.evaluation.rewriting.query_files import written
 from models.evaluation.rewriting.scores import scored_claims
 from models.ranking.encoder import TextEncoder
@@ -37,8 +35,7 @@ def compare(data: Path, claims: str, kind: EndpointKind, *, encoder: TextEncoder
     score, asked = open_score(name, kind, collection, encoder, cache), scored_claims(collection)
 
     def as_it_is(claim: str) -> list[Query]:
-        query = ClaimAsItIs(kind).next(Claim(FactCheckId(0), collection.claims[claim], "en"), ())
-        return [query] if query else []
+        return queries_of(ClaimAsItIs(kind).next(claim_of(collection, claim), ()))
 
     rows = {"claim": as_it_is, **learned_rows(name, kind, collection)}
     scores = {row: score(written({claim: make(claim) for claim in asked})) for row, make in rows.items()}

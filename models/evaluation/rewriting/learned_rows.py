@@ -35,7 +35,7 @@ def learned_rows(name: str, kind: EndpointKind, collection: ClaimCollection) -> 
         return boolean_rows(collection, Retention.load())
     learned = LearnedRanked if kind is EndpointKind.RANKED else LearnedDense
     policy = learned(TermWeights.load(TEXTS[name]), WordFrequency("en"))
-    return {"policy": lambda claim: _some(policy.query(_claim(collection, claim)))}
+    return {"policy": lambda claim: queries_of(policy.query(claim_of(collection, claim)))}
 
 
 def boolean_rows(collection: ClaimCollection, retention: Retention) -> dict[str, Make]:
@@ -44,9 +44,9 @@ def boolean_rows(collection: ClaimCollection, retention: Retention) -> dict[str,
     counting = LearnedCounting(foreseer, QUERIES_WITH_COUNTS, READS / QUERIES_WITH_COUNTS)
     platform = BooleanRewards(collection.posts, scale=SCALE, reads=READS)
     return {
-        "policy": lambda claim: blind.plan(_claim(collection, claim)),
+        "policy": lambda claim: blind.plan(claim_of(collection, claim)),
         "policy_counts": lambda claim: _with_counts(
-            counting, _claim(collection, claim), platform.open(collection.qrels[claim])
+            counting, claim_of(collection, claim), platform.open(collection.qrels[claim])
         ),
     }
 
@@ -65,9 +65,11 @@ def _with_counts(policy: LearnedCounting, claim: Claim, platform: BooleanEpisode
     return asked
 
 
-def _claim(collection: ClaimCollection, claim: str) -> Claim:
+def claim_of(collection: ClaimCollection, claim: str) -> Claim:
+    """As policies take it; all sets are English."""
     return Claim(FactCheckId(0), collection.claims[claim], "en")
 
 
-def _some(query: Query | None) -> list[Query]:
+def queries_of(query: Query | None) -> list[Query]:
+    """Of a policy that asks once, or not at all."""
     return [query] if query else []

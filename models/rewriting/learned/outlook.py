@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from domain.query import Query
 from models.retrieval.analyser import ENDPOINT
 from models.retrieval.statistics import TermStatistics
-from models.rewriting.boolean_edits import ADD_WORD, BooleanEdits, BooleanState
+from models.rewriting.boolean_edits import BooleanEdits, BooleanState, way
 from models.rewriting.editable import Word
-from models.rewriting.edits import POSITIONS, REMOVE
 from models.rewriting.learned.patterns import Space, space
 from models.rewriting.learned.retention import Foresight, Retention
 from models.rewriting.policy import History, QueryResult
@@ -104,7 +103,7 @@ class Foreseer:
     def query(self, outlook: Outlook, number: int, *, policy: str) -> Query:
         """A query of the space, with the edits that lead to it and the share of the posts sought that it finds."""
         edits, state = self._edits(), outlook.start
-        for action in _way(state, {outlook.words[place].text for place in outlook.space.queries[number]}):
+        for action in way(state, {outlook.words[place].text for place in outlook.space.queries[number]}):
             state = edits.apply(state, action)
         worth = float(outlook.foresight.odds() @ outlook.space.finds[:, number])
         return replace(state.query(policy=policy), worth=worth)
@@ -120,11 +119,3 @@ class Foreseer:
 
     def _edits(self) -> BooleanEdits:
         return BooleanEdits(self.statistics, guarded=True)
-
-
-def _way(start: BooleanState, wanted: set[str]) -> list[int]:
-    """The edits from the start to a set of the claim's words: what is added, then what is removed."""
-    places = {word.text: place for place, word in enumerate(start.content)}
-    target, there = {places[text] for text in wanted}, {group.position for group in start.chosen}
-    added = [ADD_WORD * POSITIONS + place for place in sorted(target - there)]
-    return added + [REMOVE * POSITIONS + place for place in sorted(there - target)]

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 import models
 from domain.errors import BadArtifact
 from models.artifact import read_artifact, write_artifact
-from models.evaluation.claim_sets import load_claims
+from models.evaluation.claim_sets import CLAIM_SETS, load_claims
 from models.retrieval.analyser import ENDPOINT
 
 NAME, FILE = "post_statistics", "counts.safetensors"
 _BUCKETS = 1 << 18  # of stems, by hash: a seventh of 40,000 stems share theirs
 _ADVICE = "run `claimwatch retrain rewriter`"
-_HELD_OUT = ("dev", "test2021")
 
 
 class PostStatistics:
@@ -71,9 +70,8 @@ class PostStatistics:
 
 def count_posts(data: Path, out: Path | None = None) -> PostStatistics:
     """Counts the posts that discovery's training claims are searched for in, less those judged for its other splits."""
-    held_out = {
-        post for split in _HELD_OUT for posts in load_claims(data, "discovery", split).qrels.values() for post in posts
-    }
+    others = [load_claims(data, "discovery", split) for split in CLAIM_SETS["discovery"].held_out]
+    held_out = {post for other in others for posts in other.qrels.values() for post in posts}
     posts = load_claims(data, "discovery", "train").posts
     statistics = PostStatistics.of(text for id_, text in posts.items() if id_ not in held_out)
     card = {

@@ -68,7 +68,7 @@ class Retention:
         """Of the rarest of the words, at most 10. There must be one."""
         found = located(words, text)
         rarity = Rarity.of(found, statistics)
-        places = np.sort(np.argsort(rarity.at_large, kind="stable")[:MOST_WORDS])
+        places = rarity.rarest(MOST_WORDS)
         states, whole = self._reader.read(text, found)
         known = torch.from_numpy(word_features(found, rarity))
         with torch.inference_mode():

@@ -6,7 +6,6 @@ posts match is fitted to all queries of the training claims. Seconds a step, min
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.evaluation.claim_sets import load_claims
+from models.evaluation.claim_sets import CLAIM_SETS, load_claims
 from models.evaluation.collections import ClaimCollection
 from models.retrieval.analyser import ENDPOINT
 from models.retrieval.near_duplicates import copies_among
@@ -27,13 +26,12 @@ from models.rewriting.learned.claim_words import Rarity, located, word_features
 from models.rewriting.learned.outlook import query_words
 from models.rewriting.learned.patterns import MOST_WORDS, space
 from models.rewriting.learned.retention import FOLDER, WAYS
-from models.rewriting.learned.tuning import CLIP, Read, UpperLayers, shuffled_batches
+from models.rewriting.learned.tuning import Pace, Read, UpperLayers, tune
 from models.rewriting.learned.volume import Told, Volume, query_features, to_target
 from models.rewriting.learned.weights import DIM, save_policy, word_head
 from models.rewriting.rewards.boolean import BooleanRewards
 from models.rewriting.tagging import tag
 
-_HELD_OUT = ("dev", "test2021")
 EPOCHS, BATCH = 2, 8
 LAYERS_RATE, HEADS_RATE, DROPOUT = 4e-4, 2e-3, 0.3
 
@@ -77,8 +75,7 @@ def train(
     claims, left_out = training_claims(data)
     examples = to_examples(network.layers, claims, statistics)
     dev = to_examples(network.layers, load_claims(data, "discovery", "dev"), statistics)
-    kept, surprises = fit(network, examples, dev, seed=seed, epochs=epochs, say=say)
-    network.load_state_dict(kept)
+    _, surprises = fit(network, examples, dev, seed=seed, epochs=epochs, say=say)
     matches = {split: counted_queries(data, split, statistics) for split in ("train", "dev")}
     volume, explained = fit_volume(matches["train"], matches["dev"], seed=seed)
     told, gained = fit_told(matches["train"], matches["dev"], seed=seed)
@@ -106,7 +103,8 @@ def training_claims(data: Path) -> tuple[ClaimCollection, int]:
     train = load_claims(data, "discovery", "train")
     judged = {claim: train.claims[claim] for claim in train.qrels}
     posts = {f"{post}\n{claim}": train.posts[post] for claim, found in train.qrels.items() for post in found}
-    known = [text for split in _HELD_OUT for text in _judged_texts(load_claims(data, "discovery", split))]
+    others = [load_claims(data, "discovery", split) for split in CLAIM_SETS["discovery"].held_out]
+    known = [text for other in others for text in _judged_texts(other)]
     copies = copies_among(judged, known) | {key.split("\n")[1] for key in copies_among(posts, known)}
     kept = {claim: found for claim, found in train.qrels.items() if claim not in copies}
     return replace(train, qrels=kept), len(copies)
@@ -142,28 +140,20 @@ def fit(
     network: RetentionNetwork, examples: Sequence[Example], dev: Sequence[Example], *, seed: int, epochs: int,
     say: Callable[[str], None],
 ) -> tuple[dict[str, Tensor], list[float]]:  # fmt: skip
-    """The weights of the epoch that surprises dev the least, and how much each did."""
-    heads = [*network.words.parameters(), *network.ways.parameters()]
-    layers = [weight for weight in network.layers.parameters() if weight.requires_grad]
-    rates = [HEADS_RATE, LAYERS_RATE]
-    optimizer = torch.optim.AdamW([{"params": heads, "lr": rates[0]}, {"params": layers, "lr": rates[1]}])
-    steps = epochs * ceil(len(examples) / BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, total_steps=steps + 1, pct_start=0.1)
-    rng, surprises, kept = np.random.default_rng(seed), list[float](), dict[str, Tensor]()
-    for epoch in range(epochs):
-        network.train(True)
-        for batch in shuffled_batches(len(examples), BATCH, rng):
-            loss = _loss(network, [examples[number] for number in batch])
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_([*heads, *layers], CLIP)
-            optimizer.step()
-            schedule.step()
+    """The weights of the epoch that surprises dev the least, which the network is left with, and how much each did."""
+    surprises: list[float] = []
+
+    def is_best(epoch: int) -> bool:
         surprises.append(round(dev_surprise(network, dev), 4))
-        say(f"epoch {epoch + 1}: a post of dev surprises by {surprises[-1]:.4f}")
-        if surprises[-1] == min(surprises):
-            kept = {name: weight.clone() for name, weight in network.state_dict().items()}
-    return kept, surprises
+        say(f"epoch {epoch}: a post of dev surprises by {surprises[-1]:.4f}")
+        return surprises[-1] == min(surprises)
+
+    pace = Pace(epochs, BATCH, HEADS_RATE, LAYERS_RATE, seed)
+    tune(
+        network, network.layers, len(examples), pace,
+        lambda batch: _loss(network, [examples[number] for number in batch]), is_best,
+    )  # fmt: skip
+    return network.state_dict(), surprises
 
 
 def dev_surprise(network: RetentionNetwork, dev: Sequence[Example]) -> float:
@@ -207,7 +197,7 @@ def counted_queries(data: Path, split: str, statistics: TermStatistics) -> Count
             continue
         places = located(words, collection.claims[claim])
         rarity = Rarity.of(places, statistics)
-        rarest = np.sort(np.argsort(rarity.at_large, kind="stable")[:MOST_WORDS])
+        rarest = rarity.rarest(MOST_WORDS)
         queries = space(len(rarest))
         episode = rewards.open(collection.qrels[claim])
         groups = [[(words[rarest[place]],) for place in query] for query in queries.queries]

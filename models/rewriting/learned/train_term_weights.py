@@ -8,7 +8,6 @@ entropy), and weights are pulled towards 1.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,16 @@ from torch.nn import functional as F
 from models.evaluation.claim_sets import load_claims
 from models.evaluation.collections import ClaimCollection
 from models.evaluation.evidence_collections import load_fever, load_fm2
+from models.evaluation.rewriting.endpoints import K1, STANDARD, B
 from models.retrieval.analyser import ENGLISH, Analyser
 from models.retrieval.word_frequency import WordFrequency
 from models.rewriting.learned.claim_words import Rarity, all_words, word_features
 from models.rewriting.learned.term_weights import folder_of, settled, to_weights
-from models.rewriting.learned.tuning import CLIP, Read, UpperLayers, shuffled_batches
+from models.rewriting.learned.tuning import Pace, Read, UpperLayers, tune
 from models.rewriting.learned.weights import save_policy, word_head
 from models.rewriting.rewards.impacts import UNITS, ImpactIndex, index_texts
 from models.rewriting.rewards.protocol import CUT
 
-K1, B = 1.2, 0.75
-STANDARD = Analyser(stem=False)
 EPOCHS, BATCH, DROPOUT = 3, 32, 0.1
 LAYERS_RATE, HEAD_RATE = 4e-4, 1e-3
 PULL = 0.02  # towards a weight of 1
@@ -125,29 +123,20 @@ def fit(
 ) -> list[dict[str, float]]:  # fmt: skip
     """What each epoch gains over the claims as they are, AP@50 within the lists of each set's dev. The network is left
     as it was after the best one."""
-    head = list(network.words.parameters())
-    layers = [weight for weight in network.layers.parameters() if weight.requires_grad]
-    rates = [HEAD_RATE, LAYERS_RATE]
-    optimizer = torch.optim.AdamW([{"params": head, "lr": rates[0]}, {"params": layers, "lr": rates[1]}])
-    steps = epochs * ceil(len(examples) / BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, total_steps=steps + 1, pct_start=0.1)
-    rng, gains, best = np.random.default_rng(seed), list[dict[str, float]](), network.state_dict()
-    for epoch in range(epochs):
-        network.train(True)
-        for batch in shuffled_batches(len(examples), BATCH, rng):
-            chosen = [examples[number] for number in batch]
-            logs = network([example.read for example in chosen])
-            loss = torch.stack([_loss(row, example) for row, example in zip(logs, chosen, strict=True)]).mean()
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_([*head, *layers], CLIP)
-            optimizer.step()
-            schedule.step()
+    gains: list[dict[str, float]] = []
+
+    def loss_of(batch: list[int]) -> Tensor:
+        chosen = [examples[number] for number in batch]
+        logs = network([example.read for example in chosen])
+        return torch.stack([_loss(row, example) for row, example in zip(logs, chosen, strict=True)]).mean()
+
+    def is_best(epoch: int) -> bool:
         gains.append({name: round(gain(network, part), 4) for name, part in dev.items()})
-        say(f"epoch {epoch + 1}: AP@{CUT} gains on dev: {gains[-1]}")
-        if gains[-1] == max(gains, key=lambda of_epoch: sum(of_epoch.values())):
-            best = {name: weight.clone() for name, weight in network.state_dict().items()}
-    network.load_state_dict(best)
+        say(f"epoch {epoch}: AP@{CUT} gains on dev: {gains[-1]}")
+        return gains[-1] == max(gains, key=lambda of_epoch: sum(of_epoch.values()))
+
+    pace = Pace(epochs, BATCH, HEAD_RATE, LAYERS_RATE, seed)
+    tune(network, network.layers, len(examples), pace, loss_of, is_best)
     return gains
 
 

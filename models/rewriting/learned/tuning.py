@@ -4,8 +4,9 @@ The lower layers stay as they are, so that what they make of a claim is worked o
 low-rank changes are learned. Two cores train a policy in minutes so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from models import low_rank
-from models.backbone import encodable, packaged_bert, packaged_folder
+from models.backbone import encodable, packaged_folder, packaged_tokenizer, trainable
 from models.rewriting.learned.claim_words import ClaimWord
 from models.rewriting.learned.reader import membership
 
@@ -21,7 +22,8 @@ UPPER, RANK = 3, 16
 _TUNED = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
 _BATCH = 64  # texts
 _BLOCKED = -1e9  # added to the attention on padding
-CLIP = 1.0  # norm of gradients
+_CLIP = 1.0  # norm of gradients
+_WARM_UP = 0.1  # of all steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +38,15 @@ class Read:
 
 class UpperLayers(nn.Module):
     def __init__(self) -> None:
-        from transformers import AutoModel
-        from transformers.utils import logging
-
         super().__init__()
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        network = AutoModel.from_pretrained(packaged_folder(), local_files_only=True, dtype=torch.float32).train(False)
+        network = trainable(packaged_folder()).train(False)
         layers = network.encoder.layer
         self._first = len(layers) - UPPER
         self.layers = layers[self._first :]
         low_rank.adapt(self.layers, RANK, _TUNED)
         network.encoder.layer = layers[: self._first]
         self._lower = [network]  # in a list: no part of what is trained
-        self._tokenizer = packaged_bert()[2]
+        self._tokenizer = packaged_tokenizer()
 
     def read(
         self, texts: Sequence[str], words: Sequence[Sequence[ClaimWord]], features: Sequence[np.ndarray]
@@ -93,6 +91,45 @@ class UpperLayers(nn.Module):
             number, rest = name.split(".", 1)
             renamed[f"encoder.layer.{int(number) + self._first}.{rest}"] = weight
         return renamed
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """`batch` is in claims; the rates are the highest of one cycle."""
+
+    epochs: int
+    batch: int
+    heads_rate: float
+    layers_rate: float
+    seed: int
+
+
+def tune(
+    network: nn.Module, layers: UpperLayers, count: int, pace: Pace, loss_of: Callable[[list[int]], Tensor],
+    is_best: Callable[[int], bool],
+) -> None:  # fmt: skip
+    """Learn the changes of the layers and all other weights of the network, from batches of numbers below `count`.
+    `is_best` judges each epoch, by its number from 1; the network is left as after the last that was the best."""
+    adapted = [weight for weight in layers.parameters() if weight.requires_grad]
+    of_layers = set(map(id, layers.parameters()))
+    heads = [weight for weight in network.parameters() if id(weight) not in of_layers]
+    rates = [pace.heads_rate, pace.layers_rate]
+    optimizer = torch.optim.AdamW([{"params": heads, "lr": rates[0]}, {"params": adapted, "lr": rates[1]}])
+    steps = pace.epochs * ceil(count / pace.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, total_steps=steps + 1, pct_start=_WARM_UP)
+    rng, best = np.random.default_rng(pace.seed), network.state_dict()
+    for epoch in range(1, pace.epochs + 1):
+        network.train(True)
+        for batch in shuffled_batches(count, pace.batch, rng):
+            loss = loss_of(batch)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_([*heads, *adapted], _CLIP)
+            optimizer.step()
+            schedule.step()
+        if is_best(epoch):
+            best = {name: weight.clone() for name, weight in network.state_dict().items()}
+    network.load_state_dict(best)
 
 
 def shuffled_batches(count: int, size: int, rng: np.random.Generator) -> Iterator[list[int]]:

@@ -4,13 +4,12 @@ import torch
 
 from domain.query import EndpointKind, text_query
 from models.evaluation.collections import ClaimCollection
+from models.evaluation.rewriting.endpoints import K1, B
 from models.retrieval.bm25 import BM25Index
 from models.retrieval.word_frequency import WordFrequency
 from models.rewriting.learned.term_weights import to_weights
 from models.rewriting.learned.train_term_weights import (
-    K1,
     SOURCES,
-    B,
     Example,
     WeightNetwork,
     fit,
