@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,8 @@ from domain.fact_check import Verdict
 from domain.match import MatchReason, Stance
 from domain.post import Reach
 from domain.query import Arm
-from domain.text import shorten
+from domain.text import one_line, shorten
+from models.rewriting.words import words
 from reports import wording
 from reports.digest import render_digest
 from reports.mail import Attachment, build_message, sender_mailbox, serialise
@@ -50,6 +52,8 @@ _QUERIES_SHOWN = 2  # a claim
 _QUIET_SHOWN = 10  # claims
 _QUOTE = 280  # characters of a post
 _STRICTEST_QUOTE = 140
+_BEGINNING = 40  # characters by which a passage is known to be how its post begins
+_SMALL_WORD = 3  # letters
 _LATE = timedelta(hours=1)
 _REPEATING = (Stance.SPREADING, Stance.UNJUDGED)
 
@@ -238,10 +242,21 @@ def _clusters(matches: Iterable[FoundMatch]) -> list[list[FoundMatch]]:
 
 
 def _quoted(match: FoundMatch, service: Service) -> FoundMatch:
-    """The match with as much of its post as its platform lets a mail quote; of a connector that is gone, the least."""
+    """The match with as much of its post as its platform lets a mail quote; of a connector that is gone, the least. A
+    long post is quoted from where it says what the claim says."""
     known = service.connectors.get(match.connector or "")
     allowed = known.policy.quote_characters if known else _STRICTEST_QUOTE if match.connector else None
-    return replace(match, text=shorten(match.text, _QUOTE if allowed is None else min(allowed, _QUOTE)))
+    limit = _QUOTE if allowed is None else min(allowed, _QUOTE)
+    begins_so = one_line(match.text).startswith(match.passage[:_BEGINNING])  # also where there is no passage
+    said = match.text if begins_so else f"… {_from_claim(match.passage, match.claim, limit)}"
+    return replace(match, text=shorten(said, limit))
+
+
+def _from_claim(passage: str, claim: str, limit: int) -> str:
+    """The passage from the word on from which `limit` characters hold most of the claim's words."""
+    wanted = {word for word in words(claim.lower()) if len(word) > _SMALL_WORD}
+    starts = [found.start() for found in re.finditer(r"\S+", passage)]
+    return passage[max(starts, key=lambda at: len(wanted.intersection(words(passage[at : at + limit].lower())))) :]
 
 
 def _post(match: FoundMatch, gained: Mapping[int, Gain], told: set[int]) -> PostView:

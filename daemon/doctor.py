@@ -12,6 +12,7 @@ from connectors.protocol import Connector, SearchFailed, Window
 from daemon.database import writable_home
 from daemon.delivery import FolderPostman, SmtpPostman
 from daemon.fetching import count_posts
+from daemon.preparation import outdated
 from daemon.service import Service
 from daemon.settings import Settings
 from daemon.store import posts, surroundings
@@ -19,6 +20,7 @@ from daemon.wiring import open_postman, open_service
 from domain.errors import ClaimwatchError
 from domain.outcome import BudgetUsedUp
 from domain.query import EndpointKind, all_words_query, text_query
+from reports import wording
 
 State = Literal["live", "embedded", "off", "broken"]
 
@@ -45,7 +47,8 @@ def examine(settings: Settings) -> list[Finding]:
 def _with_service(service: Service) -> Iterator[Finding]:
     yield _try("database", lambda: _database(service))
     yield _try("job queue", lambda: _queue(service))
-    yield _try("encoder", lambda: Finding("encoder", "live", f"{service.encoder.name} {service.encoder.version}"))
+    yield _try("encoder", lambda: _encoder(service))
+    yield _try("confidence", lambda: _confidence(service))
     if not service.connectors:
         yield Finding("connectors", "off", "none is set up: add [connectors.NAME] to claimwatch.toml")
     for connector in service.connectors.values():
@@ -76,6 +79,27 @@ def _queue(service: Service) -> Finding:
     return Finding(
         "job queue", "live" if queue.workers else "off", detail + ("" if queue.workers else ": start `claimwatch run`")
     )
+
+
+def _encoder(service: Service) -> Finding:
+    encoder, waiting = service.encoder, outdated(service)
+    detail = f"{encoder.name} {encoder.version}"
+    if waiting:
+        wait = wording.count(waiting, "fact-check waits", "fact-checks wait")
+        detail += f"; {wait} for its vectors, made anew before posts are compared"
+    return Finding("encoder", "live", detail)
+
+
+def _confidence(service: Service) -> Finding:
+    from models.ranking.calibration import Calibration
+
+    calibration = Calibration.load()
+    known = f"{calibration.name} {calibration.version}"
+    if calibration.encoder != service.encoder.version:
+        known += (
+            f", fitted with encoder {calibration.encoder}, not the one in use: run `claimwatch retrain calibration`"
+        )
+    return Finding("confidence", "live", known)
 
 
 def _connector(service: Service, connector: Connector) -> Finding:

@@ -15,6 +15,7 @@ from daemon.clustering import cluster_posts
 from daemon.estimating import counted
 from daemon.fetching import Fetched, fetch_page, settle
 from daemon.keeping import purge_gone
+from daemon.preparation import renew_vectors
 from daemon.schedule import next_search, retry_delay
 from daemon.service import Service
 from daemon.store import posts, searches, watches
@@ -198,6 +199,7 @@ def _store(service: Service, connector: Connector, search: int, fetched: Fetched
 
 def match_posts(service: Service, ids: list[PostId] | None) -> int:
     """Compare posts with all fact-checks: those named, or (None) whatever an interruption left; how many."""
+    renew_vectors(service)
     done = 0
     while batch := _match_batch(service, ids):
         done += batch

@@ -1,9 +1,10 @@
 """Makes new and changed fact-checks ready, whoever wrote them: cleaned, embedded, watched if so wanted."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import psycopg
 
@@ -16,6 +17,10 @@ from domain.clock import Clock
 from domain.fact_check import DEBUNKED
 from models.language import detect_language
 from models.ranking.fact_check_text import embedding_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +42,8 @@ def prepare(service: Service, progress: Callable[[int], None] = lambda _: None) 
     while batch := _prepare_batch(service):
         ready, watched = ready + batch.ready, watched + batch.watched
         progress(batch.ready)
+    if ready:  # the encoder is loaded; where nothing is new, it is not worth loading: posts are not compared before
+        renew_vectors(service)
     if ready or set_aside:
         logger.info("fact-checks prepared", extra={"action": "prepare", "ready": ready, "set_aside": set_aside})
     return Prepared(ready, set_aside, watched)
@@ -58,13 +65,44 @@ def _prepare_batch(service: Service) -> Prepared | None:
         rows = [_with_language(row) for row in fact_checks.unprepared(conn, _BATCH)]
     if not rows:
         return None
-    vectors = service.encoder.encode([embedding_text(row.claim, row.title) for row in rows])
+    vectors = _embed(service, rows)
     with service.database.connection() as conn:
         fact_checks.store_prepared(conn, rows, vectors, encoder=service.encoder.version, now=service.clock())
         watched = watches.watch_wanted(
             conn, [row.id for row in rows], wanted_verdicts(conn), now=service.clock(), interval=first_interval(service)
         )
     return Prepared(ready=len(rows), watched=watched)
+
+
+def renew_vectors(service: Service, progress: Callable[[int], None] = lambda _: None) -> int:
+    """Embed anew what another encoder embedded, before posts are compared, each of which is but once; how many."""
+    waiting, done = outdated(service), 0
+    if waiting:
+        logger.info("fact-checks wait for vectors of this encoder", extra={"action": "prepare", "waiting": waiting})
+    while done < waiting and (renewed := _renew_batch(service)):
+        done += renewed
+        progress(renewed)
+    return done
+
+
+def outdated(service: Service) -> int:
+    """Prepared fact-checks whose vectors are another encoder's, which are never compared with this one's."""
+    with service.database.connection() as conn:
+        return fact_checks.outdated_count(conn, service.encoder.version)
+
+
+def _renew_batch(service: Service) -> int:
+    with service.database.connection() as conn:
+        rows = fact_checks.outdated(conn, service.encoder.version, _BATCH)
+    if rows:
+        vectors = _embed(service, rows)
+        with service.database.connection() as conn:
+            fact_checks.store_prepared(conn, rows, vectors, encoder=service.encoder.version, now=service.clock())
+    return len(rows)
+
+
+def _embed(service: Service, rows: Sequence[UnpreparedRow]) -> "NDArray[np.float32]":
+    return service.encode([embedding_text(row.claim, row.title) for row in rows])
 
 
 def _with_language(row: UnpreparedRow) -> UnpreparedRow:

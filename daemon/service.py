@@ -58,9 +58,9 @@ class Service:
 
     def matcher(self, conn: psycopg.Connection) -> "Matcher":
         """The matcher over all prepared fact-checks, built anew when they have changed."""
-        state = fact_checks.state(conn)
+        state = fact_checks.state(conn, self.encoder.version)
         if self._matcher is None or self._matcher[0] != state:
-            stored = fact_checks.all_prepared(conn, self.encoder.dim)
+            stored = fact_checks.all_prepared(conn, self.encoder.version, self.encoder.dim)
             self._matcher = (state, self.build_matcher(stored, self.encoder))
         return self._matcher[1]
 

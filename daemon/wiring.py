@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from daemon.service import Encode, Service
 from daemon.settings import ConnectorSettings, Settings
 from daemon.store import fact_checks
 from domain.clock import Clock, system_clock
-from domain.errors import BadInput, BadSetting
+from domain.errors import BadArtifact, BadInput, BadSetting
 from domain.query import EndpointKind
 from domain.search_index import SearchIndex
 from models.rewriting.policy import Rewriter
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _GROUP = "claimwatch.connectors"
+_STORED_DIM = 384  # of the columns that embeddings are kept in
 
 
 @contextmanager
@@ -143,16 +144,32 @@ def index_for(encode: Encode) -> Callable[[EndpointKind], SearchIndex]:
 
 
 def load_encoder(folder: Path | None) -> "Encoder":
+    """None: the packaged one, tuned for posts beside fact-checks. Raises BadArtifact also for an encoder whose vectors
+    the database has no room for."""
     from models.backbone import Encoder
 
-    return Encoder.load(folder)
+    encoder = Encoder.load(folder)
+    if encoder.dim != _STORED_DIM:
+        raise BadArtifact(
+            f"{folder} makes vectors of {encoder.dim} numbers, the database keeps {_STORED_DIM}: choose another encoder"
+        )
+    return encoder
 
 
 def build_matcher(stored: fact_checks.StoredFactChecks, encoder: "Encoder") -> "Matcher":
     from models.ranking.calibration import Calibration
     from models.ranking.matcher import Matcher
 
-    return Matcher(stored.fact_checks, stored.vectors, encoder, Calibration.load(), aliases=stored.aliases)
+    calibration = Calibration.load()
+    if calibration.encoder != encoder.version:
+        _warn_of_other_encoder(calibration.encoder, encoder.version)
+    return Matcher(stored.fact_checks, stored.vectors, encoder, calibration, aliases=stored.aliases)
+
+
+@cache
+def _warn_of_other_encoder(fitted: str, used: str) -> None:
+    """Once: a matcher is built whenever fact-checks change."""
+    logger.warning("confidences were fitted with another encoder", extra={"fitted": fitted, "used": used})
 
 
 def build_rewriter(service: Service, connector: Connector, language: str) -> Rewriter:

@@ -24,7 +24,8 @@ class MatchReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`sentence` is the sentence of the article (or claim, or title) that matched best."""
+    """`sentence` is the sentence of the article (or claim, or title) that matched best, `passage` what of a long post
+    it matched, cleaned; empty where that is all of a post, or its link."""
 
     fact_check_key: str
     confidence: float
@@ -33,3 +34,4 @@ class Match:
     sentence: str
     scores: dict[str, float]
     model: str
+    passage: str = ""

@@ -6,7 +6,7 @@ Mean pooling over the tokens, unit length. Nothing is downloaded, and weights co
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import models
 from domain.errors import BadArtifact
+from models.artifact import read_artifact
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -59,6 +61,34 @@ class Encoder:
         config = _config(chosen)
         name = "all-MiniLM-L6-v2" if folder is None else folder.name
         return cls(name, sha256[:12], config["hidden_size"], _network(chosen, config), _tokenizer(chosen, config))
+
+    @classmethod
+    def tuned(cls, folder: Path | None = None, part: str = "whole") -> "Encoder":
+        """The packaged encoder with the low-rank changes in `folder` (None: the shipped ones), tuned for posts beside
+        fact-checks; `part` of those that were trained together. Raises BadArtifact for changes that are missing,
+        damaged or do not fit it."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load
+
+        from models import low_rank
+        from models.bert import Bert
+
+        chosen = folder or Path(models.__file__).parent / "weights" / "encoder"
+        advice = "run `claimwatch retrain encoder`"
+        card, content = read_artifact(chosen, "model.safetensors", advice=advice)
+        if card.get("encoder") != PACKAGED_SHA256:
+            raise BadArtifact(f"{chosen} was tuned from encoder {card.get('encoder')}, not {PACKAGED_SHA256}; {advice}")
+        config, weights, tokenizer = packaged_bert()
+        try:
+            changes, prefix = load(content), f"{part}."
+            own = {name.removeprefix(prefix): changes[name] for name in changes if name.startswith(prefix)}
+            if not own:
+                raise ValueError(f"there are none of {part}")
+            network = Bert(config, low_rank.changed(weights, own))
+        except (ValueError, SafetensorError) as exc:
+            raise BadArtifact(f"{chosen} holds no changes that fit the packaged encoder: {exc}; {advice}") from exc
+        version = f"{PACKAGED_SHA256[:6]}{card['sha256'][:6]}" + ("" if part == "whole" else f"-{part}")
+        return cls("all-MiniLM-L6-v2 tuned", version, config.hidden_size, network.mean_states, tokenizer)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of unit length, (n, dim); zeros for a text without tokens. A text's neighbours do not change it."""
@@ -107,7 +137,7 @@ def trainable(folder: Path) -> Any:
     from transformers import AutoModel
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     return AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True, dtype=torch.float32)
 
 
@@ -197,7 +227,15 @@ def _bert_weights(folder: Path) -> dict[str, "Tensor"]:
         weights = load_file(folder / "model.safetensors")
     except SafetensorError as exc:
         raise ValueError(f"model.safetensors cannot be read ({exc})") from exc
+    _check_numbers(weights.items())
     return {name.removeprefix("bert."): weights[name] for name in weights}
+
+
+def _check_numbers(weights: Iterable[tuple[str, "Tensor"]]) -> None:
+    """Raises ValueError for NaN or infinity, which would spoil all vectors without a word."""
+    for name, tensor in weights:
+        if not tensor.isfinite().all():
+            raise ValueError(f"the tensor {name} holds values that are no numbers: get the model's folder again")
 
 
 def _by_transformers(folder: Path) -> _MeanStates:
@@ -206,7 +244,7 @@ def _by_transformers(folder: Path) -> _MeanStates:
     from transformers import AutoModel
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     try:
         network, report = AutoModel.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, dtype=torch.float32, output_loading_info=True
@@ -216,6 +254,7 @@ def _by_transformers(folder: Path) -> _MeanStates:
     # Left to itself it would go on with random numbers in their place; the pooler is not used.
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
         raise ValueError(f"lacks the tensor {missing[0]}")
+    _check_numbers(network.named_parameters())
     network.train(False)
     padding = network.config.pad_token_id or 0
 

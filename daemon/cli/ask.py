@@ -1,4 +1,4 @@
-"""rewrite, search, match: the parts of the pipeline, asked by hand. Nothing is stored."""
+"""rewrite, search, match: the parts of the pipeline, asked by hand. Nothing of it is stored."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -123,12 +123,19 @@ def match(
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many fact-checks.")] = 5,
     json: JsonFlag = False,
 ) -> None:
-    """The fact-checks that fit a post, with how sure we are and the sentence that says why."""
+    """The fact-checks that fit a post, with how sure we are and the sentence that says why; of a long post also the
+    passage that fits."""
+    from daemon.preparation import outdated, renew_vectors
     from domain.urls import links_in
     from models.ranking.matcher import PostText
 
-    with session.service() as service, service.database.connection() as conn:
-        result = service.matcher(conn).match([PostText(post, links_in(post))], k=limit)[0]
+    with session.service() as service:
+        if waiting := outdated(service):
+            with terminal.progress("fact-checks") as bar:
+                task = bar.add_task("embedding anew", total=waiting)
+                renew_vectors(service, lambda n: bar.advance(task, n))
+        with service.database.connection() as conn:
+            result = service.matcher(conn).match([PostText(post, links_in(post))], k=limit)[0]
     matches = result.matches
     if json:
         return terminal.say_json(
@@ -138,6 +145,8 @@ def match(
         return terminal.say(str(result.why))
     rows = [(f"{m.confidence:.0%}", m.fact_check_key, m.reason, m.stance, shorten(m.sentence, 160)) for m in matches]
     terminal.say_table(["sure", "fact-check", "why", "stance", "sentence that matched best"], rows)
+    for m in (m for m in matches if m.passage):
+        terminal.say(f"{m.fact_check_key} fits this passage of the post: {m.passage}")
     if matches[0].confidence < 0.5:
         terminal.say("none of them is likely to be the one")
 

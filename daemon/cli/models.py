@@ -39,11 +39,11 @@ def eval_matching(
     json: JsonFlag = False,
 ) -> None:
     """MAP@1, MAP@5 and MRR of BM25, encoder and their blends, with 95 % intervals."""
-    from models.backbone import Encoder
+    from daemon.wiring import load_encoder
     from models.evaluation.matching import evaluate_matching
 
     settings = session.settings()
-    encoder = Encoder.load(settings.match.encoder)
+    encoder = load_encoder(settings.match.encoder)
     rows = evaluate_matching(_data(settings, data), split, runs, encoder=encoder, cache=settings.home / "cache")
     if json:
         return terminal.say_json({row.name: asdict(row) for row in rows})
@@ -109,6 +109,48 @@ def retrain_bm25f(
     from models.ranking.train_bm25 import train
 
     terminal.say_json(train(_data(session.settings(), data), out, seed=seed))
+
+
+@retrain_app.command("encoder")
+def retrain_encoder(
+    data: Data = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
+    ] = None,
+    seed: int = 0,
+) -> None:
+    """Tune the encoder for posts beside fact-checks: on the train split, in half an hour."""
+    from models.ranking.train_encoder import train
+
+    settings = session.settings()
+    say = partial(typer.echo, err=True)
+    terminal.say_json(train(_data(settings, data), out, seed=seed, cache=settings.home / "cache", say=say))
+
+
+@retrain_app.command("generative")
+def retrain_generative(
+    data: Data = None,
+    loss: Annotated[str, typer.Option(help="hmi, hpmi, hpmi_pohmi, nl3u or mix.")] = "mix",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
+    ] = None,
+    seed: int = 0,
+) -> None:
+    """Tune the small language model to tell a post's fact-checks apart: on the train split, in half an hour."""
+    from daemon.wiring import load_encoder
+    from models.evaluation.collections import load_checkthat
+    from models.evaluation.matching import embedded
+    from models.ranking.train_generative import LOSSES, train
+    from models.registry import RANKERS
+
+    if loss not in LOSSES:
+        raise BadInput(f"there is no loss {loss!r}: choose one of {', '.join(LOSSES)}")
+    settings = session.settings()
+    folder = _data(settings, data)
+    encoder = load_encoder(settings.match.encoder)
+    base = RANKERS["blend"](embedded(load_checkthat(folder, "train"), encoder, settings.home / "cache"))
+    card = train(folder, base, out, loss=loss, seed=seed, say=partial(typer.echo, err=True))
+    terminal.say_json(card)
 
 
 @retrain_app.command("calibration")

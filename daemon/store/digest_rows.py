@@ -26,6 +26,7 @@ class FoundMatch:
     reason: str
     stance: str
     evidence: str
+    passage: str
     matched_at: datetime
     post_id: int
     platform: str

@@ -161,19 +161,29 @@ def store_prepared(
         cursor.executemany(statements(_SQL)["store_prepared"], values)
 
 
-def state(conn: psycopg.Connection) -> tuple[int, datetime | None]:
-    """A value that changes whenever the prepared fact-checks do."""
-    row = conn.execute(statements(_SQL)["state"]).fetchone()
-    assert row is not None
-    return row[0], row[1]
+def outdated(conn: psycopg.Connection, encoder: str, limit: int) -> list[UnpreparedRow]:
+    """Prepared fact-checks whose vector is of another encoder than the one of this version, oldest first."""
+    with conn.cursor(row_factory=class_row(UnpreparedRow)) as cursor:
+        return cursor.execute(statements(_SQL)["outdated"], {"encoder": encoder, "limit": limit}).fetchall()
 
 
-def all_prepared(conn: psycopg.Connection, dim: int) -> StoredFactChecks:
-    """Every prepared fact-check; one without words has a zero vector of `dim`."""
+def outdated_count(conn: psycopg.Connection, encoder: str) -> int:
+    with conn.cursor(row_factory=scalar_row) as cursor:
+        return int(cursor.execute(statements(_SQL)["outdated_count"], {"encoder": encoder}).fetchone())  # type: ignore[arg-type]
+
+
+def state(conn: psycopg.Connection, encoder: str) -> object:
+    """A value that changes whenever the prepared fact-checks, or their vectors by the encoder of this version, do."""
+    return conn.execute(statements(_SQL)["state"], {"encoder": encoder}).fetchone()
+
+
+def all_prepared(conn: psycopg.Connection, encoder: str, dim: int) -> StoredFactChecks:
+    """Every prepared fact-check; one without words, or embedded by another encoder than the one of this version, has a
+    zero vector of `dim`."""
     import numpy as np
 
     with conn.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(statements(_SQL)["all_prepared"]).fetchall()
+        rows = cursor.execute(statements(_SQL)["all_prepared"], {"encoder": encoder}).fetchall()
     vectors = np.zeros((len(rows), dim), dtype=np.float32)
     for i, row in enumerate(rows):
         if row["embedding"] is not None:

@@ -167,8 +167,8 @@ def save_matches(
     for match in matches:
         values = {
             "post_id": post, "key": match.fact_check_key, "confidence": match.confidence, "reason": match.reason,
-            "stance": match.stance, "evidence": match.sentence, "scores": Jsonb(match.scores), "model": match.model,
-            "now": now,
+            "stance": match.stance, "evidence": match.sentence, "passage": match.passage, "scores": Jsonb(match.scores),
+            "model": match.model, "now": now,
         }  # fmt: skip
         conn.execute(statements(_SQL)["insert_match"], values)
     unmatched_why = None if matches else str(why)

@@ -46,6 +46,7 @@ class _Candidate:
     confidence: float
     scores: dict[str, float]
     vector: NDArray[np.float32]  # (dim,) of the window that speaks for it most
+    passage: str  # that window, if there are others
 
 
 class Matcher:
@@ -121,6 +122,7 @@ class Matcher:
                     "coverage": float(coverage[i]),
                 },
                 words.vector,
+                words.passage,
             )
             for i in range(len(confidences))
         ]
@@ -167,4 +169,7 @@ class Matcher:
     def _text_match(self, post: PostText, candidate: _Candidate, sentence: str) -> Match:
         fact = self._fact_checks[candidate.number]
         stance = load_cues().stance(post.text, fact.claim)
-        return Match(fact.key, candidate.confidence, MatchReason.TEXT, stance, sentence, candidate.scores, self.name)
+        return Match(
+            fact.key, candidate.confidence, MatchReason.TEXT, stance, sentence, candidate.scores, self.name,
+            candidate.passage,
+        )  # fmt: skip

@@ -15,12 +15,14 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 @dataclass(frozen=True, slots=True)
 class PostWords:
     """A post, or a window of a long one. `text`: its words. `vector` (dim,) of all of it, `statement` (dim,) of it
-    without its signature. `lexical`: the encoder does not know the post's language, so that only words count."""
+    without its signature. `lexical`: the encoder does not know the post's language, so that only words count.
+    `passage`: the window as people read it; empty where it is all of the post."""
 
     text: str
     vector: NDArray[np.float32]
     statement: NDArray[np.float32]
     lexical: bool = False
+    passage: str = ""
 
 
 def embed_posts(posts: Sequence[str], encode: Encode, *, lexical: Sequence[bool]) -> list[list[PostWords]]:
@@ -29,7 +31,10 @@ def embed_posts(posts: Sequence[str], encode: Encode, *, lexical: Sequence[bool]
     texts = list(dict.fromkeys(text for of_post in windows for _, whole, said in of_post for text in (whole, said)))
     vectors = dict(zip(texts, encode(texts), strict=True)) if texts else {}
     return [
-        [PostWords(words, vectors[whole], vectors[said], only_words) for words, whole, said in of_post]
+        [
+            PostWords(words, vectors[whole], vectors[said], only_words, whole if len(of_post) > 1 else "")
+            for words, whole, said in of_post
+        ]
         for of_post, only_words in zip(windows, lexical, strict=True)
     ]
 

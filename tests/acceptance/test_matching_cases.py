@@ -2,6 +2,7 @@
 parts in this process, since each start of the command takes seconds."""
 
 import json
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ from domain.ids import FactCheckId
 from domain.match import MatchReason
 from domain.search_index import Hit
 from migrations import runner
-from models.backbone import Encoder
+from models.backbone import Encoder, packaged_folder
 from models.ranking.calibration import Calibration
 from models.ranking.matcher import Matcher, PostMatches, PostText
 from models.retrieval.bm25 import BM25Index
@@ -91,6 +92,8 @@ def test_t28_a_claim_in_the_last_words_of_3000_is_found_and_its_window_gives_the
     assert best["fact_check_key"] == "fc.example/1"
     assert best["confidence"] > 0.5
     assert best["sentence"] == CLAIM, "the rest of the post is nearer to the article's other sentence"
+    assert best["passage"].endswith(SAID)
+    assert len(best["passage"]) <= 300
 
 
 @pytest.mark.parametrize(
@@ -134,33 +137,48 @@ def test_a_post_of_a_link_or_of_nothing_is_answered(matcher: Matcher) -> None:
 
 
 def test_an_encoder_that_cannot_be_used_is_one_line(claimwatch: Claimwatch, tmp_path: Path) -> None:
-    empty, other = tmp_path / "empty", tmp_path / "other"
+    empty, torn, small = (tmp_path / name for name in ("empty", "torn", "small"))
     empty.mkdir()
-    write_encoder(other)
+    write_encoder(torn, words=10)
+    write_encoder(small)
     for folder, complaint in (
         (empty, "is no encoder: it lacks config.json"),
-        (other, "word_embeddings.weight has shape (10, 4), expected (30522, 16)"),
+        (torn, "word_embeddings.weight has shape (10, 16), expected (30522, 16)"),
+        (small, "makes vectors of 16 numbers, the database keeps 384"),
     ):
         answer = claimwatch("match", SAID, CLAIMWATCH_MATCH__ENCODER=str(folder))
         assert (answer.code, answer.out) == (2, "")
         assert len(answer.err.splitlines()) == 1
         assert answer.err.startswith(f"claimwatch: {folder} ")
         assert complaint in answer.err
+    file = tmp_path / "checks.jsonl"
+    file.write_text(json.dumps({"url": "https://fc.example/small", "claim": OTHERS[1], "rating": "False"}) + "\n")
+    answer = claimwatch("import", str(file), CLAIMWATCH_MATCH__ENCODER=str(small))
+    assert (answer.code, len(answer.err.splitlines())) == (2, 1)
+    assert "the database keeps 384" in answer.err
+    answer = claimwatch("doctor", "--json", CLAIMWATCH_MATCH__ENCODER=str(small))
+    assert answer.code == 2
+    (found,) = [finding for finding in json.loads(answer.out) if finding["part"] == "encoder"]
+    assert found["state"] == "broken"
+    assert "the database keeps 384" in found["detail"]
 
 
-def write_encoder(folder: Path) -> None:
-    """A small BERT whose weights are not of the shape that its configuration says."""
+def write_encoder(folder: Path, *, words: int = 30522) -> None:
+    """A BERT of no layers over so many words, where its configuration says 30,522."""
     from safetensors.numpy import save_file
 
     folder.mkdir()
     sizes = {
-        "model_type": "bert", "vocab_size": 30522, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "model_type": "bert", "vocab_size": 30522, "hidden_size": 16, "num_hidden_layers": 0, "num_attention_heads": 2,
         "intermediate_size": 24, "max_position_embeddings": 40,
     }  # fmt: skip
     (folder / "config.json").write_text(json.dumps(sizes))
-    (folder / "tokenizer.json").write_text("{}")
-    names = ("word_embeddings.weight", "position_embeddings.weight", "token_type_embeddings.weight")
-    weights = {f"embeddings.{name}": np.zeros((10, 4), dtype=np.float32) for name in names}
+    shutil.copy(packaged_folder() / "tokenizer.json", folder)
+    shapes = {
+        "word_embeddings.weight": (words, 16), "position_embeddings.weight": (40, 16),
+        "token_type_embeddings.weight": (2, 16), "LayerNorm.weight": (16,), "LayerNorm.bias": (16,),
+    }  # fmt: skip
+    weights = {f"embeddings.{name}": np.ones(shape, dtype=np.float32) for name, shape in shapes.items()}
     save_file(weights, folder / "model.safetensors")
 
 

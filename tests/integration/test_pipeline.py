@@ -12,7 +12,7 @@ import pytest
 from connectors.protocol import CompiledQuery, Estimate, Page, Prices, SearchFailed, Window
 from connectors.simulated.connector import SimulatedConnector
 from connectors.simulated.posts_file import PostsFile, read_posts
-from daemon import pipeline
+from daemon import digest, pipeline
 from daemon.delivery import FolderPostman
 from daemon.demo.day import DemoClock
 from daemon.importing import import_file
@@ -20,11 +20,12 @@ from daemon.intake.reader import ReadOptions
 from daemon.jobs import Jobs
 from daemon.preparation import prepare
 from daemon.service import Service
-from daemon.store import fact_checks, mailing, spending
+from daemon.store import digest_rows, fact_checks, mailing, spending
 from daemon.store.overview import overview
 from domain.outcome import Unavailable
 from domain.post import Post
 from models.retrieval.boolean import BooleanIndex
+from reports.reading import open_mail
 from tests.integration.conftest import NOW, MakeService
 
 FLUORIDE = "https://plainfacts.example/checks/fluoride-lindmouth"
@@ -133,6 +134,29 @@ def test_new_fact_checks_end_in_a_digest_of_the_posts_that_repeat_them(service: 
         assert expected in letters[0]
     for absent in ("library", "harbour", "knitting"):
         assert absent not in letters[0]
+
+
+def test_a_long_post_is_quoted_from_where_it_repeats_the_claim(service: Service) -> None:
+    walks = " ".join(f"We walked along river number {n} and talked of football." for n in range(40))
+    said = "Lindmouth has banned fluoride in tap water. No more fluoride, it is banned from the tap water of Lindmouth!"
+    with service.database.connection() as conn:
+        conn.execute(
+            "INSERT INTO posts (platform, platform_id, text, created_at, fetched_at, connector)"
+            " VALUES ('x', '1', %s, now(), now(), 'that is gone, so that the least is quoted')",
+            [f"{walks} {said} {walks}"],
+        )
+    pipeline.match_posts(service, None)
+    with service.database.connection() as conn:
+        subscription = mailing.subscription_by_name(conn, "desk")
+        assert subscription is not None
+        found = digest_rows.new_matches(conn, subscription, until=NOW)
+    passage = found[0].passage
+    assert passage in found[0].text
+    assert len(passage) <= 300
+    text = open_mail(digest.preview(service, "desk").message).text
+    quote = " ".join(line.removeprefix("    > ") for line in text.splitlines() if line.startswith("    > "))
+    assert quote.startswith("… ")
+    assert "it is banned from the tap water of Lindmouth" in quote
 
 
 def test_a_post_that_links_the_fact_check_is_reported_as_a_debunk_never_as_spreading(service: Service) -> None:

@@ -52,6 +52,14 @@ UPDATE fact_checks SET
     language = %(language)s, embedding = %(embedding)s, encoder = %(encoder)s, prepared_at = %(now)s
 WHERE id = %(id)s AND clean AND version = %(version)s;
 
+-- name: outdated
+-- Prepared rows whose vector another encoder made.
+SELECT id, version, claim, title, language FROM fact_checks
+WHERE prepared_at IS NOT NULL AND encoder IS DISTINCT FROM %(encoder)s ORDER BY id LIMIT %(limit)s;
+
+-- name: outdated_count
+SELECT count(*) FROM fact_checks WHERE prepared_at IS NOT NULL AND encoder IS DISTINCT FROM %(encoder)s;
+
 -- name: verdict
 SELECT verdict FROM fact_checks WHERE key = %(key)s;
 
@@ -63,12 +71,15 @@ SELECT id FROM fact_checks WHERE key = %(key)s AND id <> %(except_id)s;
 UPDATE fact_checks SET set_aside = %(reason)s WHERE id = %(id)s;
 
 -- name: state
--- Changes whenever the prepared fact-checks do.
-SELECT count(*) AS fact_checks, max(GREATEST(prepared_at, updated_at)) AS latest FROM fact_checks
-WHERE prepared_at IS NOT NULL;
+-- Changes whenever the prepared fact-checks, or their vectors by an encoder, do.
+SELECT count(*) AS fact_checks, count(*) FILTER (WHERE encoder = %(encoder)s) AS embedded,
+       max(GREATEST(prepared_at, updated_at)) AS latest
+FROM fact_checks WHERE prepared_at IS NOT NULL;
 
 -- name: all_prepared
-SELECT id, key, claim, title, body, url, publisher, language, verdict, rating_given, published_at, aliases, embedding
+-- With their vectors by one encoder: those of two must never be compared.
+SELECT id, key, claim, title, body, url, publisher, language, verdict, rating_given, published_at, aliases,
+       CASE WHEN encoder = %(encoder)s THEN embedding END AS embedding
 FROM fact_checks WHERE prepared_at IS NOT NULL ORDER BY id;
 
 -- name: nearest

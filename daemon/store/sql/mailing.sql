@@ -43,7 +43,7 @@ SELECT max(period_to) FROM digests WHERE subscription_id = %(id)s;
 
 -- name: new_matches
 -- Matches that fit the subscription and were not mailed to it yet, with all that a reader needs to see.
-SELECT m.id AS match_id, m.confidence, m.reason, m.stance, m.evidence, m.created_at AS matched_at,
+SELECT m.id AS match_id, m.confidence, m.reason, m.stance, m.evidence, m.passage, m.created_at AS matched_at,
        p.id AS post_id, p.platform, p.platform_id, p.text, p.url, p.language, p.likes, p.reposts, p.replies, p.views,
        p.created_at, p.connector, p.cluster, f.id AS fact_check_id, f.claim, f.language AS claim_language,
        f.url AS fact_check_url, found.words AS found_by, found.id AS query_id

@@ -64,8 +64,10 @@ WHERE matched_at IS NULL AND gone_at IS NULL AND (%(ids)s::bigint[] IS NULL OR i
 ORDER BY platform, platform_id LIMIT %(limit)s FOR UPDATE;
 
 -- name: insert_match
-INSERT INTO matches (post_id, fact_check_id, confidence, reason, stance, evidence, scores, model, created_at)
-SELECT %(post_id)s, f.id, %(confidence)s, %(reason)s, %(stance)s, %(evidence)s, %(scores)s, %(model)s, %(now)s
+INSERT INTO matches (post_id, fact_check_id, confidence, reason, stance, evidence, passage, scores, model,
+                     created_at)
+SELECT %(post_id)s, f.id, %(confidence)s, %(reason)s, %(stance)s, %(evidence)s, %(passage)s, %(scores)s, %(model)s,
+       %(now)s
 FROM fact_checks f WHERE f.key = %(key)s
 ON CONFLICT (post_id, fact_check_id) DO NOTHING;
 

@@ -2,7 +2,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,15 @@ TEXTS = [
     "word " * 400,
     "Tap water is banned in three towns.",
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_threads() -> Iterator[None]:
+    """Batches are shared out among torch's threads, of which the tests have one otherwise."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +196,18 @@ def test_weights_that_lack_a_tensor_are_refused_with_its_name(folder: Path) -> N
     save_file(weights, folder / "model.safetensors")
     with pytest.raises(BadArtifact, match=r"lacks the tensor encoder\.layer\.1\.output\.dense\.bias"):
         Encoder.load(folder)
+
+
+@pytest.mark.parametrize("spoilt", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused_with_the_tensor_s_name(folder: Path, spoilt: float) -> None:
+    weights = random_weights()
+    weights["encoder.layer.1.output.dense.bias"][3] = spoilt
+    save_file(weights, folder / "model.safetensors")
+    for change in ({}, {"hidden_act": "relu"}):  # our own network, and that of transformers
+        write_config(folder, model_type="bert", **change)
+        with pytest.raises(BadArtifact, match=r"encoder\.layer\.1\.output\.dense\.bias holds values") as refused:
+            Encoder.load(folder)
+        assert "\n" not in str(refused.value)
 
 
 def test_weights_of_another_size_are_refused(folder: Path) -> None:

@@ -122,6 +122,12 @@ def test_a_claim_at_the_end_of_a_long_post_is_found(matcher: Matcher) -> None:
     answer = match_one(matcher, f"{filler} {CLAIM}")
     assert answer.matches[0].fact_check_key == FLUORIDE
     assert answer.matches[0].confidence > 0.5
+    assert answer.matches[0].passage.endswith(CLAIM)
+    assert len(answer.matches[0].passage) <= 300
+
+
+def test_of_a_short_post_no_passage_is_named(matcher: Matcher) -> None:
+    assert match_one(matcher, f"We walked along the river. {CLAIM} Then we went home.").matches[0].passage == ""
 
 
 @pytest.mark.parametrize(
