@@ -49,11 +49,16 @@ def make_runs(
     posts: PostCollection, encoder: TextEncoder, cache: Path | None, *, names: Iterable[str] = tuple(RANKERS)
 ) -> dict[str, Run]:
     """What each ranker answers, by its name."""
+    collection = embedded(posts, encoder, cache)
+    return {name: rank_posts(RANKERS[name](collection), posts) for name in names}
+
+
+def embedded(posts: PostCollection, encoder: TextEncoder, cache: Path | None) -> Collection:
+    """The fact-checks with their embeddings, kept in `cache` between runs."""
     facts = posts.fact_checks
     vectors = cached_vectors([embedding_text(f.claim, f.title) for f in facts], encoder, cache)
     titles = cached_vectors([f.title or f.claim for f in facts], encoder, cache)
-    collection = Collection(facts, vectors, encoder, titles)
-    return {name: _run(RANKERS[name](collection), posts) for name in names}
+    return Collection(facts, vectors, encoder, titles)
 
 
 def measure(runs: dict[str, Run], posts: PostCollection, seed: int) -> list[Row]:
@@ -67,7 +72,8 @@ def measure(runs: dict[str, Run], posts: PostCollection, seed: int) -> list[Row]
     return rows
 
 
-def _run(ranker: Ranker, posts: PostCollection) -> dict[str, list[Hit]]:
+def rank_posts(ranker: Ranker, posts: PostCollection) -> dict[str, list[Hit]]:
+    """The `DEPTH` best of each post."""
     facts = posts.fact_checks
     scores = ranker.score(list(posts.queries.values()), facts)  # (posts, fact-checks)
     return {query: _best([f.key for f in facts], row) for query, row in zip(posts.queries, scores, strict=True)}
