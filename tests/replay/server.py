@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -90,7 +90,8 @@ def serving(answer: Callable[[Request], Answer]) -> Iterator[ReplayServer]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content[: len(content) // 2] if given.cut else content)
+            with suppress(BrokenPipeError, ConnectionResetError):  # a client that is killed, or waits no longer
+                self.wfile.write(content[: len(content) // 2] if given.cut else content)
             if given.cut:
                 self.close_connection = True
 
