@@ -71,9 +71,8 @@ class _Layer:
 class Bert:
     """May be shared by threads."""
 
-    def __init__(self, config: BertConfig, weights: Mapping[str, Tensor], *, first: int = 0) -> None:
-        """Weights under their names in a checkpoint. With `first`, the layers below that number are left to another
-        network. Raises ValueError for a weight that is missing or of another shape."""
+    def __init__(self, config: BertConfig, weights: Mapping[str, Tensor]) -> None:
+        """Weights under their names in a checkpoint. Raises ValueError for one that is missing or of another shape."""
         self.config = config
         take = _Checkpoint(weights, config.layer_norm_eps)
         dim = config.hidden_size
@@ -84,7 +83,7 @@ class Bert:
             positions + take.tensor("embeddings.token_type_embeddings.weight", config.type_vocab_size, dim)[0]
         )
         self._norm = take.norm("embeddings.LayerNorm", dim)
-        self._layers = [_layer(take, f"encoder.layer.{i}", config) for i in range(first, config.num_hidden_layers)]
+        self._layers = [_layer(take, f"encoder.layer.{i}", config) for i in range(config.num_hidden_layers)]
 
     def mean_states(self, texts: Sequence[Sequence[int]]) -> Tensor:
         """(texts, dim) from the token ids of each text, at least one; fastest where equal lengths stand together."""
@@ -99,28 +98,20 @@ class Bert:
         with torch.inference_mode():
             return list(torch.split(self._states(texts)[0], [len(ids) for ids in texts]))
 
-    def further_states(self, states: Tensor) -> Tensor:
-        """(tokens, dim) of one text, from those that the layers below `first` gave it."""
-        with torch.inference_mode():
-            return self._through_layers(states, [(1, len(states))])
-
     def _states(self, texts: Sequence[Sequence[int]]) -> tuple[Tensor, list[tuple[int, int]]]:
         """(tokens, dim), end to end, and the runs of texts of equal length: (texts, tokens of each)."""
         lengths = [len(ids) for ids in texts]
         ids = torch.tensor([token for ids in texts for token in ids])
         places = torch.cat([torch.arange(length) for length in lengths])
         runs = [(len(list(run)), length) for length, run in groupby(lengths)]
-        return self._through_layers(self._norm(self._words[ids] + self._positions[places]), runs), runs
-
-    def _through_layers(self, states: Tensor, runs: list[tuple[int, int]]) -> Tensor:
-        """(tokens, dim), as are the states; `runs` as in `_attention`."""
+        states = self._norm(self._words[ids] + self._positions[places])  # (tokens, dim)
         # In place where it may be: fresh memory for every result costs a tenth of the time.
         for layer in self._layers:
             mixed = layer.attended(self._attention(layer.query_key_value(states), runs))
             states = layer.attended_norm(mixed.add_(states))
             wide = torch.ops.aten.gelu_(layer.widened(states))  # (tokens, intermediate_size)
             states = layer.narrowed_norm(layer.narrowed(wide).add_(states))
-        return states
+        return states, runs
 
     def _attention(self, query_key_value: Tensor, runs: list[tuple[int, int]]) -> Tensor:
         """(tokens, dim) from (tokens, 3 · dim); `runs` are (texts, tokens of each), in the order of the tokens."""
