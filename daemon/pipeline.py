@@ -199,6 +199,8 @@ def _store(service: Service, connector: Connector, search: int, fetched: Fetched
 
 def match_posts(service: Service, ids: list[PostId] | None) -> int:
     """Compare posts with all fact-checks: those named, or (None) whatever an interruption left; how many."""
+    if ids == []:  # an empty page loads no encoder
+        return 0
     renew_vectors(service)
     done = 0
     while batch := _match_batch(service, ids):

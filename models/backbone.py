@@ -96,7 +96,7 @@ class Encoder:
         empty = len(self._tokenizer.encode("").ids)  # the frame that every text gets
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch([encodable(text) for text in texts])]
         order = sorted((i for i, ids in enumerate(tokens) if len(ids) > empty), key=lambda i: len(tokens[i]))
-        batches = list(_batches(order, tokens))
+        batches = list(token_batches(order, tokens))
         for batch, means in zip(batches, self._forward([[tokens[i] for i in batch] for batch in batches]), strict=True):
             vectors[batch] = means / np.linalg.norm(means, axis=1, keepdims=True)
         return vectors
@@ -146,7 +146,7 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode(errors="ignore").decode()
 
 
-def _batches(order: list[int], tokens: list[list[int]]) -> Iterator[list[int]]:
+def token_batches(order: Sequence[int], tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     """Runs of texts, of `_BATCH_TOKENS` at most."""
     batch: list[int] = []
     size = 0

@@ -42,6 +42,16 @@ def changes(network: nn.Module) -> dict[str, Tensor]:
     return found
 
 
+def changes_of_layers(layers: nn.Module, prefix: str, first: int) -> dict[str, Tensor]:
+    """As `changes`, of a run of a network's layers that begins with the one of number `first`, under the names that
+    they have in the whole: `prefix`, the number, the rest."""
+    renamed = {}
+    for name, weight in changes(layers).items():
+        number, rest = name.split(".", 1)
+        renamed[f"{prefix}.{int(number) + first}.{rest}"] = weight
+    return renamed
+
+
 def take_over(network: nn.Module, low_rank: Mapping[str, Tensor]) -> None:
     """Give an adapted network the changes of another. Raises KeyError for one that is missing and RuntimeError for one
     of another shape."""

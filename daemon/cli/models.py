@@ -18,6 +18,7 @@ app = typer.Typer()
 eval_app = typer.Typer(no_args_is_help=True, help="Measure the models on a data set.")
 retrain_app = typer.Typer(no_args_is_help=True, help="Fit a model anew.")
 Data = Annotated[Path | None, typer.Option(help="Folder of the data set; default checkthat2022 under CLAIMWATCH_DATA.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")]
 AllData = Annotated[Path | None, typer.Option(help="Folder of all data sets; default CLAIMWATCH_DATA.")]
 
 
@@ -39,11 +40,11 @@ def eval_matching(
     json: JsonFlag = False,
 ) -> None:
     """MAP@1, MAP@5 and MRR of BM25, encoder and their blends, with 95 % intervals."""
-    from daemon.wiring import load_encoder
+    from models.backbone import Encoder
     from models.evaluation.matching import evaluate_matching
 
     settings = session.settings()
-    encoder = load_encoder(settings.match.encoder)
+    encoder = Encoder.load(settings.match.encoder)
     rows = evaluate_matching(_data(settings, data), split, runs, encoder=encoder, cache=settings.home / "cache")
     if json:
         return terminal.say_json({row.name: asdict(row) for row in rows})
@@ -81,9 +82,7 @@ def retrain_rewriter(
     ] = Rewriter.BOOLEAN,
     texts: Annotated[Texts, typer.Option(help="Of ranked endpoints: what they hold.")] = Texts.POSTS,
     data: AllData = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
-    ] = None,
+    out: Out = None,
     seed: int = 0,
 ) -> None:
     """Train the policy that rewrites claims: on the training splits, in minutes."""
@@ -114,9 +113,7 @@ def retrain_bm25f(
 @retrain_app.command("encoder")
 def retrain_encoder(
     data: Data = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
-    ] = None,
+    out: Out = None,
     seed: int = 0,
 ) -> None:
     """Tune the encoder for posts beside fact-checks: on the train split, in half an hour."""
@@ -131,13 +128,11 @@ def retrain_encoder(
 def retrain_generative(
     data: Data = None,
     loss: Annotated[str, typer.Option(help="hmi, hpmi, hpmi_pohmi, nl3u or mix.")] = "mix",
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
-    ] = None,
+    out: Out = None,
     seed: int = 0,
 ) -> None:
     """Tune the small language model to tell a post's fact-checks apart: on the train split, in half an hour."""
-    from daemon.wiring import load_encoder
+    from models.backbone import Encoder
     from models.evaluation.collections import load_checkthat
     from models.evaluation.matching import embedded
     from models.ranking.train_generative import LOSSES, train
@@ -147,7 +142,7 @@ def retrain_generative(
         raise BadInput(f"there is no loss {loss!r}: choose one of {', '.join(LOSSES)}")
     settings = session.settings()
     folder = _data(settings, data)
-    encoder = load_encoder(settings.match.encoder)
+    encoder = Encoder.load(settings.match.encoder)
     base = RANKERS["blend"](embedded(load_checkthat(folder, "train"), encoder, settings.home / "cache"))
     card = train(folder, base, out, loss=loss, seed=seed, say=partial(typer.echo, err=True))
     terminal.say_json(card)
@@ -156,9 +151,7 @@ def retrain_generative(
 @retrain_app.command("calibration")
 def retrain_calibration(
     data: Data = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the weights and their card; default the shipped ones.")
-    ] = None,
+    out: Out = None,
     seed: int = 0,
 ) -> None:
     """Fit what ranks candidates and says how sure a match is: on the train split, measured on dev."""

@@ -18,8 +18,8 @@ def mine(
 ) -> list[list[int]]:
     """Of each post, numbers of fact-checks, the likest first. Those that check what a right one checks are left out:
     they would teach that the right answer is wrong."""
-    ranker = BM25Ranker(facts)
-    found = [np.argsort(-ranker.score([post], facts)[0], kind="stable")[:DEPTH].tolist() for post in posts]
+    scores = BM25Ranker(facts).score(posts, facts)  # (posts, fact-checks)
+    found = [np.argsort(-of_post, kind="stable")[:DEPTH].tolist() for of_post in scores]
     needed = sorted(set().union(*found, *gold))
     texts = [embedding_text(facts[number].claim, facts[number].title) for number in needed]
     vectors = dict(zip(needed, encoder.encode(texts), strict=True))

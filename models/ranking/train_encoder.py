@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 import models
 from domain.fact_check import FactCheck
-from models.artifact import read_artifact, write_artifact
+from models.artifact import write_artifact
 from models.backbone import PACKAGED_SHA256, Encoder
 from models.evaluation.collections import PostCollection, load_checkthat
 from models.evaluation.matching import rank_posts
@@ -32,7 +32,7 @@ from models.ranking.hard_negatives import mine
 from models.ranking.training_posts import training_posts
 from models.ranking.tuned_encoder import TunedEncoder
 from models.retrieval.post_text import clean_post
-from models.training import learn
+from models.training import learn, shuffled_batches
 
 NAME, VERSION = "encoder", "1"
 FOLDER = Path(models.__file__).parent / "weights" / NAME
@@ -66,7 +66,7 @@ def train(
     posts = training_posts(data)
     facts, texts = posts.collection.fact_checks, [posts.collection.queries[q] for q in posts.collection.qrels]
     mined = mine(texts, posts.gold, facts, Encoder.load())
-    halves = _halves(posts.gold, seed)
+    halves = assign_folds(posts.gold, seed=seed, folds=len(HALVES))
     seen = {half: halves != number for number, half in enumerate(HALVES)} | {WHOLE: np.ones(len(texts), dtype=np.bool_)}
     weights: dict[str, Tensor] = {}
     for part, mask in seen.items():
@@ -79,7 +79,11 @@ def train(
             said = clean_post(texts[post])[:_LONGEST]
             return Pair(said, _shown(facts[right], rng), _shown(wrong, rng) if wrong else None, right, posts.gold[post])
 
-        batches = [[drawn(*judged[at]) for at in batch] for _ in range(EPOCHS) for batch in _batches(len(judged), rng)]
+        batches = [
+            [drawn(*judged[at]) for at in batch]
+            for _ in range(EPOCHS)
+            for batch in shuffled_batches(len(judged), BATCH, rng)
+        ]
         changes = _tune(batches, folder / f"{part}.checkpoint", f"{NAME} {VERSION} {part} {seed}", seed, say)
         weights |= {f"{part}.{name}": weight.half().contiguous() for name, weight in changes.items()}
     card = {
@@ -94,22 +98,22 @@ def train(
     }
     content = save(weights)
     write_artifact(folder, "model.safetensors", content, card)
-    written = write_artifact(folder, "model.safetensors", content, card | {"metrics": measure(data, folder, cache)})
+    metrics = _measure(posts.collection, halves, load_checkthat(data, "dev"), folder, cache)
+    written = write_artifact(folder, "model.safetensors", content, card | {"metrics": metrics})
     for part in seen:
         (folder / f"{part}.checkpoint").unlink(missing_ok=True)
     return written
 
 
-def measure(data: Path, folder: Path, cache: Path | None) -> dict[str, dict[str, dict[str, float]]]:
+def _measure(
+    posts: PostCollection, halves: NDArray[np.intp], dev: PostCollection, folder: Path, cache: Path | None
+) -> dict[str, dict[str, dict[str, float]]]:
     """AP@1 and AP@5 by cosine alone, of the packaged encoder and the tuned one in `folder`: of dev's posts, and of the
     train split's, each by the encoder that has not seen its half."""
-    card, _ = read_artifact(folder, "model.safetensors", advice=f"run `claimwatch retrain {NAME}`")
-    posts, packaged = training_posts(data), Encoder.load()
-    halves = _halves(posts.gold, card["seed"])
-    train = {"packaged": _precisions(posts.collection, packaged, cache)}
-    of_halves = [_precisions(posts.collection, Encoder.tuned(folder, half), cache) for half in HALVES]
+    packaged = Encoder.load()
+    train = {"packaged": _precisions(posts, packaged, cache)}
+    of_halves = [_precisions(posts, Encoder.tuned(folder, half), cache) for half in HALVES]
     train["tuned"] = np.where((halves == 0)[:, None], *of_halves)
-    dev = load_checkthat(data, "dev")
     encoders = {"packaged": packaged, "tuned": Encoder.tuned(folder)}
     found = {"train_unseen": train, "dev": {name: _precisions(dev, of, cache) for name, of in encoders.items()}}
     return {
@@ -128,10 +132,6 @@ def _precisions(posts: PostCollection, encoder: Encoder, cache: Path | None) -> 
 
 def _means(precisions: Mapping[str, NDArray[np.float64]]) -> dict[str, list[float]]:
     return {name: [round(float(mean), 4) for mean in of.mean(axis=0)] for name, of in precisions.items()}
-
-
-def _halves(gold: Sequence[frozenset[int]], seed: int) -> NDArray[np.intp]:
-    return assign_folds(gold, seed=seed, folds=len(HALVES))
 
 
 def _tune(
@@ -163,8 +163,3 @@ def loss(network: Callable[[Sequence[str]], Tensor], batch: Sequence[Pair]) -> T
 def _shown(fact_check: FactCheck, rng: np.random.Generator) -> str:
     texts = [text for text in (fact_check.claim, fact_check.title) if text]
     return texts[-1] if rng.random() < TITLES else texts[0]
-
-
-def _batches(count: int, rng: np.random.Generator) -> list[list[int]]:
-    order = rng.permutation(count).tolist()
-    return [order[start : start + BATCH] for start in range(0, count, BATCH)]

@@ -22,7 +22,7 @@ from models.ranking.generative import claim_segment, post_segment
 from models.ranking.protocol import Ranker
 from models.ranking.training_posts import TrainingPosts, training_posts
 from models.ranking.upper_language import Logs, Read, Row, UpperLanguage
-from models.training import learn
+from models.training import learn, shuffled_batches
 
 NAME, VERSION = "generative", "1"
 PAIRS = 320  # of the 989: an hour on one core for all five losses
@@ -115,8 +115,8 @@ def fit(
     say: Callable[[str], None],
 ) -> None:  # fmt: skip
     """One epoch."""
-    order = np.random.default_rng(seed).permutation(len(triples))
-    batches = [[triples[at] for at in order[start : start + BATCH]] for start in range(0, len(order), BATCH)]
+    numbers = shuffled_batches(len(triples), BATCH, np.random.default_rng(seed))
+    batches = [[triples[at] for at in batch] for batch in numbers]
 
     def loss_of(batch: Sequence[Triple]) -> Tensor:
         logs = network([getattr(triple, row) for row in loss.rows for triple in batch])
@@ -133,8 +133,7 @@ def read_triples(
     texts = [posts.collection.queries[query] for query in posts.collection.qrels]
     rng = np.random.default_rng(seed)
     chosen: list[tuple[float, int, int, int]] = []  # margin, post, right, wrong
-    for number, gold in enumerate(posts.gold):
-        scores = base.score([texts[number]], facts)[0]
+    for number, (gold, scores) in enumerate(zip(posts.gold, base.score(texts, facts), strict=True)):
         right = max(gold, key=lambda fact: scores[fact])
         best = [int(fact) for fact in np.argsort(-scores, kind="stable")[: _NEAR + len(gold)] if fact not in gold]
         chosen.append((float(scores[right] - scores[best[0]]), number, right, int(rng.choice(best[:_NEAR]))))

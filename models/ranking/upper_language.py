@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from models import low_rank
+from models.backbone import token_batches
 from models.language_model import LanguageModel, token_logs
 
 UPPER, RANK = 8, 16
 _TUNED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-_BATCH_TOKENS = 512
 _KEPT = torch.float16  # of what the lower layers say: a third of the digits, half of the memory
 
 
@@ -55,10 +55,8 @@ class UpperLanguage(nn.Module):
         layers = network.model.layers
         self._first = len(layers) - UPPER
         self.layers = layers[self._first :]
-        self.trained = low_rank.adapt(self.layers, RANK, _TUNED)
         network.requires_grad_(False)
-        for weight in self.trained:
-            weight.requires_grad_(True)
+        self.trained = low_rank.adapt(self.layers, RANK, _TUNED)
         self._network = [network]  # in a list: no part of what is trained
 
     def read(self, rows: Sequence[Row]) -> list[Read]:
@@ -97,11 +95,7 @@ class UpperLanguage(nn.Module):
 
     def changes(self) -> dict[str, Tensor]:
         """The low-rank changes, under the names of the model's weights."""
-        renamed = {}
-        for name, weight in low_rank.changes(self.layers).items():
-            number, rest = name.split(".", 1)
-            renamed[f"model.layers.{int(number) + self._first}.{rest}"] = weight
-        return renamed
+        return low_rank.changes_of_layers(self.layers, "model.layers", self._first)
 
     def _run(self, layers: nn.ModuleList, states: Tensor) -> Tensor:
         length = states.shape[1]
@@ -114,14 +108,6 @@ class UpperLanguage(nn.Module):
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    size = 0
-    for at in sorted(range(len(rows)), key=lambda at: len(rows[at].ids)):
-        length = len(rows[at].ids)
-        if batch and size + length > _BATCH_TOKENS:
-            yield batch
-            batch, size = [], 0
-        batch.append(at)
-        size += length
-    if batch:
-        yield batch
+    """Rows of like length together."""
+    tokens = [row.ids for row in rows]
+    return token_batches(sorted(range(len(rows)), key=lambda at: len(tokens[at])), tokens)

@@ -4,7 +4,7 @@ The lower layers stay as they are, so that what they make of a claim is worked o
 low-rank changes are learned. Two cores train a policy in minutes so.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -17,13 +17,12 @@ from models import low_rank
 from models.backbone import encodable, packaged_folder, packaged_tokenizer, trainable
 from models.rewriting.learned.claim_words import ClaimWord
 from models.rewriting.learned.reader import membership
+from models.training import Descent, shuffled_batches
 
 UPPER, RANK = 3, 16
 _TUNED = ("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")
 _BATCH = 64  # texts
 _BLOCKED = -1e9  # added to the attention on padding
-_CLIP = 1.0  # norm of gradients
-_WARM_UP = 0.1  # of all steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +84,7 @@ class UpperLayers(nn.Module):
 
     def changes(self) -> dict[str, Tensor]:
         """The low-rank changes, under the names of the encoder's weights."""
-        found = low_rank.changes(self.layers)
-        renamed = {}
-        for name, weight in found.items():
-            number, rest = name.split(".", 1)
-            renamed[f"encoder.layer.{int(number) + self._first}.{rest}"] = weight
-        return renamed
+        return low_rank.changes_of_layers(self.layers, "encoder.layer", self._first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +107,12 @@ def tune(
     adapted = [weight for weight in layers.parameters() if weight.requires_grad]
     of_layers = set(map(id, layers.parameters()))
     heads = [weight for weight in network.parameters() if id(weight) not in of_layers]
-    rates = [pace.heads_rate, pace.layers_rate]
-    optimizer = torch.optim.AdamW([{"params": heads, "lr": rates[0]}, {"params": adapted, "lr": rates[1]}])
-    steps = pace.epochs * ceil(count / pace.batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, total_steps=steps + 1, pct_start=_WARM_UP)
+    descent = Descent([(heads, pace.heads_rate), (adapted, pace.layers_rate)], pace.epochs * ceil(count / pace.batch))
     rng, best = np.random.default_rng(pace.seed), network.state_dict()
     for epoch in range(1, pace.epochs + 1):
         network.train(True)
         for batch in shuffled_batches(count, pace.batch, rng):
-            loss = loss_of(batch)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_([*heads, *adapted], _CLIP)
-            optimizer.step()
-            schedule.step()
+            descent.step(loss_of(batch))
         if is_best(epoch):
             best = {name: weight.clone() for name, weight in network.state_dict().items()}
     network.load_state_dict(best)
-
-
-def shuffled_batches(count: int, size: int, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Numbers below `count`, each once."""
-    order = rng.permutation(count).tolist()
-    return (order[start : start + size] for start in range(0, count, size))

@@ -10,9 +10,10 @@ from models.rewriting.learned.claim_words import FEATURES, Rarity, all_words, lo
 from models.rewriting.learned.reader import ClaimReader
 from models.rewriting.learned.retention import WAYS, Retention
 from models.rewriting.learned.train_retention import RetentionNetwork
-from models.rewriting.learned.tuning import Read, UpperLayers, shuffled_batches
+from models.rewriting.learned.tuning import Read, UpperLayers
 from models.rewriting.learned.volume import Told, Volume
 from models.rewriting.learned.weights import DIM, load_policy, save_policy, word_head
+from models.training import shuffled_batches
 
 TEXTS = [
     "Lindmouth has banned fluoride in tap water.",
