@@ -7,6 +7,7 @@ four rarest).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -24,6 +25,7 @@ Trail = tuple[Edit, ...]
 
 _PHRASES = 3
 _FEW = 20  # different posts: with fewer, a wider query costs little and may find the claim in other words
+_REMEMBERED = 1024  # claims: each is searched again and again
 _DIVERSITY = 0.5  # of maximal marginal relevance: half likeness to the claim, half difference from those chosen
 
 
@@ -104,14 +106,13 @@ class Keyphrases:
     encode: Encode
     name: str = "keyphrases@1"
     because: str = ""  # said in the trail: why not another policy
-    _known: dict[Claim, list[str]] = field(default_factory=dict, compare=False, repr=False)  # of the claim asked last
+    _phrases: Callable[[Claim], list[str]] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_phrases", lru_cache(_REMEMBERED)(self._find_phrases))
 
     def next(self, claim: Claim, history: History) -> Query | None:
-        phrases = self._known.get(claim)
-        if phrases is None:
-            phrases = self._phrases(claim)
-            self._known.clear()
-            self._known[claim] = phrases
+        phrases = self._phrases(claim)
         if not phrases:
             return None
         if self.kind is not EndpointKind.BOOLEAN:
@@ -132,7 +133,7 @@ class Keyphrases:
         why = (Edit(self.because),) if self.because else ()
         return why + tuple(Edit("keep the key phrase", phrase) for phrase in phrases)
 
-    def _phrases(self, claim: Claim) -> list[str]:
+    def _find_phrases(self, claim: Claim) -> list[str]:
         candidates = _phrase_candidates(claim)
         if not candidates:
             return []

@@ -1,6 +1,8 @@
 """What is expected of the queries that can be made of a claim's words, in the light of what was asked already."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from models.rewriting.policy import History, QueryResult
 from models.rewriting.tagging import tag
 
 SCALE = 100.0  # a platform holds so many times the posts of the sample that volumes were learned on
+_REMEMBERED = 1024  # claims
 _TRUE = 0.5  # a post of at least this confidence counts as one that was sought
 
 
@@ -84,21 +87,17 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Foreseer:
-    """Reads claims; English ones only. Remembers the last, since a policy is asked again and again about it."""
+    """Reads claims; English ones only. Remembers many, since each is searched again and again.
+
+    `outlook(text)`: before anything was asked; None for a claim without content words.
+    """
 
     retention: Retention
     statistics: TermStatistics
-    _last: dict[str, Outlook | None] = field(default_factory=dict, compare=False, repr=False)
+    outlook: Callable[[str], Outlook | None] = field(init=False, compare=False, repr=False)
 
-    def outlook(self, text: str) -> Outlook | None:
-        """Before anything was asked; None for a claim without content words."""
-        try:
-            return self._last[text]
-        except KeyError:
-            found = self._foresee(text)
-        self._last.clear()
-        self._last[text] = found
-        return found
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outlook", lru_cache(_REMEMBERED)(self._foresee))
 
     def query(self, outlook: Outlook, number: int, *, policy: str) -> Query:
         """A query of the space, with the edits that lead to it and the share of the posts sought that it finds."""
