@@ -11,6 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.acceptance.forked import run_forked
+
 Environment = dict[str, str]
 
 
@@ -77,8 +79,21 @@ def environment(home: Path) -> Environment:
 
 
 @pytest.fixture
-def claimwatch(environment: Environment, tmp_path: Path) -> Claimwatch:
+def claimwatch(environment: Environment, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Claimwatch:
     """Runs one command in an empty folder."""
+    said = tmp_path_factory.mktemp("said")
+
+    def run(*arguments: str, timeout_s: float = 120, **changes: str) -> Answer:
+        given = environment | {"COLUMNS": "200"} | changes
+        code = run_forked(arguments, given, tmp_path, said / "out", said / "err", timeout_s=timeout_s)
+        return Answer(code, *((said / name).read_text(encoding="utf-8") for name in ("out", "err")))
+
+    return run
+
+
+@pytest.fixture
+def installed(environment: Environment, tmp_path: Path) -> Claimwatch:
+    """Runs the console script itself in an empty folder, with an interpreter that starts anew."""
 
     def run(*arguments: str, timeout_s: float = 120, **changes: str) -> Answer:
         done = subprocess.run(

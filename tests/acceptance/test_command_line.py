@@ -49,14 +49,14 @@ def test_a_file_may_have_a_name_that_is_no_utf_8(environment: Environment, tmp_p
     assert in_shell(line, environment, tmp_path).code == 0
 
 
-def test_an_output_that_is_not_unicode_gets_what_it_can_show(claimwatch: Claimwatch, tmp_path: Path) -> None:
+def test_an_output_that_is_not_unicode_gets_what_it_can_show(installed: Claimwatch, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(
         json.dumps({"url": "https://fc.example/ü", "claim": "Kühe muhen", "rating": "No"})
     )
-    assert claimwatch("import", "a.jsonl").code == 0
-    shown = claimwatch("watch", "list", PYTHONIOENCODING="ascii")
+    assert installed("import", "a.jsonl").code == 0
+    shown = installed("watch", "list", PYTHONIOENCODING="ascii")
     assert (shown.code, "K?he muhen" in shown.out) == (0, True)
-    listed = json.loads(claimwatch("watch", "list", "--json", PYTHONIOENCODING="ascii").out)
+    listed = json.loads(installed("watch", "list", "--json", PYTHONIOENCODING="ascii").out)
     assert "Kühe muhen" in [row["claim"] for row in listed]
 
 
