@@ -89,6 +89,8 @@ def serving(answer: Callable[[Request], Answer]) -> Iterator[ReplayServer]:
             for name, value in ({"Content-Type": given.content_type} | dict(given.headers)).items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
+            if self.close_connection:  # the client asked for it: unless told so, it may use the connection again
+                self.send_header("Connection", "close")
             self.end_headers()
             with suppress(BrokenPipeError, ConnectionResetError):  # a client that is killed, or waits no longer
                 self.wfile.write(content[: len(content) // 2] if given.cut else content)
