@@ -1,11 +1,13 @@
 """Killed before any of its transactions and started again, the service ends with the same posts, matches and mails."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
+from numpy.typing import NDArray
 
 from daemon import digest, outbox, pipeline
 from daemon.delivery import FolderPostman
@@ -14,6 +16,7 @@ from daemon.intake.reader import ReadOptions
 from daemon.preparation import prepare
 from daemon.service import Service
 from daemon.store import mailing, watches
+from models.backbone import Encoder
 from tests.integration.conftest import NOW, MakeService
 from tests.integration.test_pipeline import checks_file, count, mails, posts_file, subscribe
 
@@ -62,7 +65,22 @@ class KilledAt:
             yield conn
 
 
+@pytest.fixture
+def each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same few texts are embedded after every kill; what they become is the same too."""
+    encode: Callable[[Encoder, Sequence[str]], NDArray[np.float32]] = Encoder.encode
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def remember(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, encode(encoder, new), strict=True))
+        return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), encoder.dim)
+
+    monkeypatch.setattr(Encoder, "encode", remember)
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("each_text_once")
 def test_every_transaction_can_be_the_last_before_a_kill(
     make_service: MakeService, posts_file: Path, checks_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
