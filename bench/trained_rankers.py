@@ -5,7 +5,7 @@
 
 encoder     The encoder that `claimwatch retrain encoder` tunes, by cosine alone.
 generative  The blend's best five by the language model tuned by `claimwatch retrain generative`.
-losses      The same with each of --losses, trained into --work first: the ablation of generative matching, table 3.
+losses      The same with each of --losses, trained into --work: the ablation of generative matching, table 3.
 reuse       How much faster posts are scored after a claim that is read once, for 1, 8 and 64 posts.
 
 The first three write run files into bench/results/runs, which `bench/matching.py` measures beside all others.
@@ -14,12 +14,16 @@ The first three write run files into bench/results/runs, which `bench/matching.p
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.provenance import RESULTS, provenance, write_result
+from domain.fact_check import FactCheck
 from models.backbone import Encoder
 from models.evaluation.collections import PostCollection, load_checkthat
 from models.evaluation.matching import embedded, rank_posts
@@ -28,9 +32,18 @@ from models.evaluation.vectors import cached_vectors
 from models.language_model import LanguageModel
 from models.ranking.encoder import EncoderRanker
 from models.ranking.fact_check_text import embedding_text
-from models.ranking.generative import GenerativeRanker, claim_segment, post_segment, tuned_model
+from models.ranking.generative import (
+    DEPTH,
+    GenerativeRanker,
+    claim_segment,
+    likelihoods,
+    post_segment,
+    tuned_model,
+)
 from models.ranking.protocol import Ranker
-from models.ranking.train_generative import LOSSES, train
+from models.ranking.train_generative import LOSSES, PAIRS, read_triples, train_on
+from models.ranking.training_posts import training_posts
+from models.ranking.upper_language import Read, Row, UpperLanguage
 from models.registry import RANKERS
 
 SEED = 0
@@ -45,7 +58,7 @@ def main() -> None:
     splits = {split: load_checkthat(folder, split) for split in arguments.splits}
     made: dict[str, Callable[[], None]] = {
         "encoder": lambda: _write(splits, "encoder_tuned", lambda posts: _tuned_encoder(posts, arguments.cache)),
-        "generative": lambda: _generative(splits, "generative", arguments.cache, tuned_model),
+        "generative": lambda: _generative(splits, arguments.cache),
         "losses": lambda: _losses(splits, folder, arguments),
         "reuse": lambda: _reuse(folder),
     }
@@ -81,20 +94,59 @@ def _blend(posts: PostCollection, cache: Path | None) -> Ranker:
     return RANKERS["blend"](embedded(posts, Encoder.load(), cache))
 
 
-def _generative(
-    splits: dict[str, PostCollection], name: str, cache: Path | None, load: Callable[[], LanguageModel]
-) -> None:
-    model = load()
-    _write(splits, name, lambda posts: GenerativeRanker(_blend(posts, cache), model, name))
+def _generative(splits: dict[str, PostCollection], cache: Path | None) -> None:
+    likely = partial(likelihoods, tuned_model())
+    _write(splits, "generative", lambda posts: GenerativeRanker(_blend(posts, cache), likely))
 
 
 def _losses(splits: dict[str, PostCollection], folder: Path, arguments: argparse.Namespace) -> None:
+    """The lower layers read each row once, whatever the number of losses."""
+    model, train = LanguageModel.load(), training_posts(folder)
+    reader = UpperLanguage(model)
+    base = _blend(train.collection, arguments.cache)
+    triples = read_triples(reader, model, train, base, seed=SEED, count=PAIRS)
+    candidates = {split: _Candidates.read(posts, reader, model, arguments.cache) for split, posts in splits.items()}
     for loss in arguments.losses:
+        network = UpperLanguage(LanguageModel.load(), seed=SEED)
         out = arguments.work / loss
-        if not (out / "card.json").is_file():
-            base = _blend(load_checkthat(folder, "train"), arguments.cache)
-            train(folder, base, out, loss=loss, seed=SEED, say=lambda line: print(line, flush=True))
-        _generative(splits, f"generative_{loss}", arguments.cache, lambda out=out: tuned_model(out))  # type: ignore[misc]
+        train_on(network, triples, out, loss=loss, seed=SEED, data=folder, left_out=train.left_out, say=_say)
+        for split, posts in splits.items():
+            ranker = candidates[split].ranker(network, f"generative_{loss}")
+            _write({split: posts}, ranker.name, lambda _, ranker=ranker: ranker)  # type: ignore[misc]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Implements Ranker, by the blend: `reads` of each post after each of its best fact-checks' claims."""
+
+    scores: NDArray[np.float32]  # (posts, fact-checks)
+    reads: dict[tuple[str, str], Read]  # of a post's text and a fact-check's key
+    name: str = "blend"
+
+    @classmethod
+    def read(
+        cls, posts: PostCollection, reader: UpperLanguage, model: LanguageModel, cache: Path | None
+    ) -> "_Candidates":
+        texts = list(posts.queries.values())
+        scores = _blend(posts, cache).score(texts, posts.fact_checks)
+        rows = {}
+        for text, row in zip(texts, scores, strict=True):
+            for number in np.argsort(-row, kind="stable")[:DEPTH]:
+                fact = posts.fact_checks[number]
+                rows[text, fact.key] = Row(claim_segment(model, fact), post_segment(model, text))
+        return cls(scores, dict(zip(rows, reader.read(list(rows.values())), strict=True)))
+
+    def score(self, posts: Sequence[str], candidates: Sequence[FactCheck]) -> NDArray[np.float32]:
+        return self.scores.copy()
+
+    def ranker(self, network: UpperLanguage, name: str) -> GenerativeRanker:
+        logs = network.score(list(self.reads.values()))
+        known = {pair: float(of_row.second.mean()) for pair, of_row in zip(self.reads, logs, strict=True)}
+        return GenerativeRanker(self, lambda post, facts: np.array([known[post, fact.key] for fact in facts]), name)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
 
 
 def _reuse(folder: Path) -> None:

@@ -5,7 +5,7 @@ Among the fact-checks of one post, log p(claim | post) differs from log q(post |
 the paper takes to be even.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,12 +24,16 @@ DEPTH = 5  # of the other ranker's best, as in the paper for 2021
 _POST, _CLAIM = 80, 48  # tokens
 
 
+Likely = Callable[[str, Sequence[FactCheck]], NDArray[np.float64]]  # of a post after each claim
+
+
 @dataclass(frozen=True, slots=True)
 class GenerativeRanker:
-    """Implements Ranker: the `DEPTH` best of another by the language model alone, the rest as the other has it."""
+    """Implements Ranker: the `DEPTH` best of another by how likely the post is after each, the rest as the other has
+    it."""
 
     base: Ranker
-    model: LanguageModel
+    likely: Likely
     name: str = "generative"
 
     def score(self, posts: Sequence[str], candidates: Sequence[FactCheck]) -> NDArray[np.float32]:
@@ -38,7 +42,7 @@ class GenerativeRanker:
             best = np.argsort(-row, kind="stable")[:DEPTH]
             # Above all others: likelihoods are below 0.
             row -= row.max(initial=0.0)
-            row[best] = likelihoods(self.model, post, [candidates[number] for number in best])
+            row[best] = self.likely(post, [candidates[number] for number in best])
             rest = np.setdiff1d(np.arange(len(row)), best)
             row[rest] += row[best].min(initial=0.0)
         return scores

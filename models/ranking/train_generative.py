@@ -84,10 +84,17 @@ def train(
     `out` (None: where the packaged ones lie). Gives the card. Cut off, it goes on from its checkpoint."""
     folder = out or Path(models.__file__).parent / "weights" / NAME
     posts, model = training_posts(data), LanguageModel.load()
-    torch.manual_seed(seed)
-    network = UpperLanguage(model)
+    network = UpperLanguage(model, seed=seed)
     triples = read_triples(network, model, posts, base, seed=seed, count=pairs)
-    say(f"{len(triples)} pairs")
+    return train_on(network, triples, folder, loss=loss, seed=seed, data=data, left_out=posts.left_out, say=say)
+
+
+def train_on(
+    network: UpperLanguage, triples: Sequence[Triple], folder: Path, *, loss: str, seed: int, data: Path, left_out: int,
+    say: Callable[[str], None],
+) -> dict[str, Any]:  # fmt: skip
+    """As `train`, from pairs that were read. Gives the card."""
+    say(f"{len(triples)} pairs, {loss}")
     checkpoint = folder / "checkpoint"
     fit(
         network, triples, LOSSES[loss], seed=seed, checkpoint=checkpoint,
@@ -100,7 +107,7 @@ def train(
         "language_model": PACKAGED_SHA256,
         "data": "CheckThat! 2022 task 2A, English, train: the pairs that the blend is least sure of",
         "pairs": len(triples),
-        "left_out_as_near_duplicates": posts.left_out,
+        "left_out_as_near_duplicates": left_out,
         "loss": loss,
         "seed": seed,
         "command": f"claimwatch retrain {NAME} --data {data.name} --loss {loss} --seed {seed}",

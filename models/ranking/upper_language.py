@@ -49,8 +49,11 @@ class Logs:
 
 
 class UpperLanguage(nn.Module):
-    def __init__(self, model: LanguageModel) -> None:
+    """`seed`: of the changes, which at first change nothing."""
+
+    def __init__(self, model: LanguageModel, *, seed: int = 0) -> None:
         super().__init__()
+        torch.manual_seed(seed)
         network = model.network
         layers = network.model.layers
         self._first = len(layers) - UPPER

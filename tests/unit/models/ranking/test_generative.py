@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +105,7 @@ def test_the_best_of_the_base_are_ranked_anew_and_the_others_stay_behind(
 ) -> None:
     facts = [make(" ".join(letters)) for letters in ("ab", "cd", "ef", "gh", "ij", "kl", "mn")]
 
-    (scores,) = GenerativeRanker(Backwards(), model).score(["a b"], facts)
+    (scores,) = GenerativeRanker(Backwards(), partial(likelihoods, model)).score(["a b"], facts)
 
     order = np.argsort(-scores).tolist()
     best = likelihoods(model, "a b", facts[-DEPTH:])
