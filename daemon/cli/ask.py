@@ -28,6 +28,7 @@ from models.rewriting.policy import Count, CountResult, History, QueryResult, Re
 
 app = typer.Typer()
 ClaimArgument = Annotated[str, typer.Argument(metavar="CLAIM", help="Text of the claim, in quotes.")]
+Language = Annotated[str | None, typer.Option(help="The claim's language, as en or es; default: as it reads.")]
 
 
 @app.command()
@@ -35,18 +36,18 @@ def rewrite(
     claim: ClaimArgument,
     endpoint: Annotated[str, typer.Option(help="boolean, ranked, dense, or the name of a connector.")] = "boolean",
     policy: Annotated[str | None, typer.Option(help="learned, claim, keyphrases or rarest; default as set.")] = None,
+    language: Language = None,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Also how many posts the queries would bring, and at what cost.")
     ] = False,
     json: JsonFlag = False,
 ) -> None:
     """The queries a claim would be searched with, and how each came from it."""
-    _check(claim)
+    asked = _claim(claim, language)
     from daemon.wiring import rewriter_for
 
     with session.service() as service:
         kind = _kind(service, endpoint, "--endpoint")
-        asked = _claim(claim)
         queries = _queries(service, rewriter_for(service, kind, asked.language, policy), asked)
         if estimate:
             return _say_estimates(service, endpoint, queries, json)
@@ -91,16 +92,17 @@ def search(
     kind: Annotated[str, typer.Option(help="How to search that file: boolean, ranked or dense.")] = "boolean",
     days: Annotated[int, typer.Option(min=1, max=3650, help="How many days back.")] = 30,
     limit: Annotated[int, typer.Option(min=1, help="Show at most so many posts.")] = 20,
+    language: Language = None,
     json: JsonFlag = False,
 ) -> None:
     """Search for a claim now, with the queries that the policy makes of it: a page each, within the budgets. Exit code
     2 says that a search was not carried out."""
-    _check(claim)
+    asked = _claim(claim, language)
     with session.service() as service:
         connectors = _posts_file(service, posts, kind) if posts else list(service.connectors.values())
         if not connectors:
             raise BadInput("no connector is set up: give --posts FILE, or add one to claimwatch.toml")
-        asked, now = _claim(claim), service.clock()
+        now = service.clock()
         window = Window(now - timedelta(days=days), now)
         read = _read_file if posts else partial(read_page, service)
         results = [_search(service, c, asked, partial(read, window=window)) for c in connectors]
@@ -181,16 +183,15 @@ class _Results:
                 typer.echo(f"{self.connector}: {notice}", err=True)
 
 
-def _check(claim: str) -> None:
+def _claim(text: str, language: str | None) -> Claim:
     """Raises BadInput for what nobody can search for, before anything is opened."""
-    if not has_words(session.claim_text(claim)):
-        raise BadInput(f"{shorten(claim, 60)!r} holds no word to search for: give letters or digits")
-
-
-def _claim(text: str) -> Claim:
+    text = session.claim_text(text)
+    if not has_words(text):
+        raise BadInput(f"{shorten(text, 60)!r} holds no word to search for: give letters or digits")
+    if language:
+        return Claim(FactCheckId(0), text, session.language(language))
     from models.language import detect_language
 
-    text = session.claim_text(text)
     return Claim(FactCheckId(0), text, detect_language(text))
 
 

@@ -1,5 +1,6 @@
 """Opens what a command works with: settings, logging, service."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -48,6 +49,13 @@ def claim_text(text: str, what: str = "claim") -> str:
     if not cleaned:
         raise BadInput(f"empty {what}: give its text in quotes (single quotes if it holds a $)")
     return cleaned
+
+
+def language(code: str) -> str:
+    """The code of a language that --language was given. Raises BadInput for what is none."""
+    if not re.fullmatch(r"[A-Za-z]{2,3}", code):
+        raise BadInput(f"--language {code}: give a code of two or three letters, as en or es")
+    return code.lower()
 
 
 def day(text: str | None) -> datetime | None:

@@ -1,6 +1,5 @@
 """subscription add | list | pause | resume | preview."""
 
-import re
 from datetime import datetime, time
 from pathlib import Path
 from typing import Annotated
@@ -45,7 +44,7 @@ def add(
         next_due = next_local_time(now, local_time, _zone(zone))
         values = {
             "name": name, "recipients": list(dict.fromkeys(mail_address(r, "a recipient") for r in to)),
-            "verdicts": _verdicts(verdict), "languages": _languages(language or []),
+            "verdicts": _verdicts(verdict), "languages": [session.language(code) for code in language or []],
             "publishers": _publishers(publisher or []), "min_confidence": min_confidence,
             "local_time": local_time, "zone": zone, "empty_days": "send" if empty_days else "skip",
             "next_due": next_due, "now": now,
@@ -132,12 +131,6 @@ def _verdicts(given: list[str] | None) -> list[str]:
     if unknown := sorted(set(given or []) - known):
         raise BadInput(f"--verdict {unknown[0]}: choose from {', '.join(sorted(known))}")
     return sorted(given or DEBUNKED)
-
-
-def _languages(given: list[str]) -> list[str]:
-    if unusable := [code for code in given if not re.fullmatch(r"[A-Za-z]{2,3}", code)]:
-        raise BadInput(f"--language {unusable[0]}: give a code of two or three letters, as en or es")
-    return [code.lower() for code in given]
 
 
 def _publishers(given: list[str]) -> list[str]:

@@ -52,6 +52,7 @@ def test_a_connector_that_could_not_be_searched_is_told_once_with_exit_code_2(cl
         (["🙂🙂"], "holds no word to search for"),
         (["( ) ... --"], "holds no word to search for"),
         ([CLAIM, "--days", "9" * 11], "--days"),
+        ([CLAIM, "--language", "klingon"], "--language klingon: give a code"),
         ([CLAIM, "--posts", "posts.jsonl", "--kind", "foggy"], "--kind foggy: choose from"),
     ],
 )
@@ -70,3 +71,11 @@ def test_a_claim_is_rewritten_by_the_learned_policy(claimwatch: Claimwatch) -> N
     learned = [query for query in queries if query["policy"].startswith("retention@")]
     assert all(0 < query["predicted"] < 1 and query["edits"] for query in learned)
     assert queries[0] in learned
+
+
+def test_a_claim_is_taken_to_be_in_the_language_that_is_given(claimwatch: Claimwatch) -> None:
+    claim = "Lindmouth banned fluoride"
+    answer = claimwatch("rewrite", claim, "--language", "es", "--json", CLAIMWATCH_SEARCH__POLICY="learned")
+    queries = json.loads(answer.out)
+    assert queries
+    assert not [query for query in queries if query["policy"].startswith("retention@")]
