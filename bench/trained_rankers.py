@@ -1,11 +1,13 @@
 """Rankers that are trained but that the product's blend does without: what they answer, and what they cost.
 
     PYTHONPATH=. python bench/trained_rankers.py --data ../shared/data [--cache FOLDER] [--splits dev test2021]
-        [--only encoder generative losses reuse] [--losses hmi …] [--work FOLDER]
+        [--only encoder cascade losses reuse] [--losses hmi …] [--work FOLDER]
 
 encoder     The encoder that `claimwatch retrain encoder` tunes, by cosine alone.
-generative  The blend's best five by the language model tuned by `claimwatch retrain generative`.
-losses      The same with each of --losses, trained into --work: the ablation of generative matching, table 3.
+cascade     The blend, with and without dates, and of posts that it is unsure of the best five by it and by the
+            language model that `claimwatch retrain generative` tunes.
+losses      The blend's best five of every post by the language model alone, tuned with each of --losses into --work:
+            the ablation of generative matching, table 3.
 reuse       How much faster posts are scored after a claim that is read once, for 1, 8 and 64 posts.
 
 The first three write run files into bench/results/runs, which `bench/matching.py` measures beside all others.
@@ -34,6 +36,7 @@ from models.ranking.encoder import EncoderRanker
 from models.ranking.fact_check_text import embedding_text
 from models.ranking.generative import (
     DEPTH,
+    Cascade,
     GenerativeRanker,
     claim_segment,
     likelihoods,
@@ -47,7 +50,7 @@ from models.ranking.upper_language import Read, Row, UpperLanguage
 from models.registry import RANKERS
 
 SEED = 0
-PARTS = ("encoder", "generative", "losses", "reuse")
+PARTS = ("encoder", "cascade", "losses", "reuse")
 SIZES = (1, 8, 64)  # posts a claim
 _REPEATS = 3
 
@@ -58,7 +61,7 @@ def main() -> None:
     splits = {split: load_checkthat(folder, split) for split in arguments.splits}
     made: dict[str, Callable[[], None]] = {
         "encoder": lambda: _write(splits, "encoder_tuned", lambda posts: _tuned_encoder(posts, arguments.cache)),
-        "generative": lambda: _generative(splits, arguments.cache),
+        "cascade": lambda: _cascade(splits, arguments.cache),
         "losses": lambda: _losses(splits, folder, arguments),
         "reuse": lambda: _reuse(folder),
     }
@@ -71,7 +74,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds checkthat2022")
     parser.add_argument("--cache", type=Path, help="folder for embeddings between runs")
     parser.add_argument("--splits", nargs="+", default=["dev"], help="dev, test2021, test")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=["encoder", "generative", "reuse"])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=["encoder", "cascade", "reuse"])
     parser.add_argument("--losses", nargs="+", choices=tuple(LOSSES), default=list(LOSSES))
     parser.add_argument("--work", type=Path, default=Path("generative_losses"), help="folder for what losses train")
     return parser.parse_args()
@@ -90,13 +93,14 @@ def _tuned_encoder(posts: PostCollection, cache: Path | None) -> Ranker:
     return EncoderRanker(encoder, facts, cached_vectors(texts, encoder, cache))
 
 
-def _blend(posts: PostCollection, cache: Path | None) -> Ranker:
-    return RANKERS["blend"](embedded(posts, Encoder.load(), cache))
+def _blend(posts: PostCollection, cache: Path | None, name: str = "blend") -> Ranker:
+    return RANKERS[name](embedded(posts, Encoder.load(), cache))
 
 
-def _generative(splits: dict[str, PostCollection], cache: Path | None) -> None:
+def _cascade(splits: dict[str, PostCollection], cache: Path | None) -> None:
     likely = partial(likelihoods, tuned_model())
-    _write(splits, "generative", lambda posts: GenerativeRanker(_blend(posts, cache), likely))
+    for name, blend in (("cascade", "blend"), ("cascade_dates", "blend_dates")):
+        _write(splits, name, lambda posts, blend=blend: Cascade(_blend(posts, cache, blend), likely))  # type: ignore[misc]
 
 
 def _losses(splits: dict[str, PostCollection], folder: Path, arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ Each pair makes three rows: post after claim, claim after post, and post after a
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from torch import Tensor
 
 import models
 from models.artifact import write_artifact
+from models.evaluation.collections import PostCollection, load_checkthat
+from models.evaluation.matching import rank_posts
+from models.evaluation.metrics import average_precision, mean, per_query
 from models.language_model import PACKAGED_SHA256, LanguageModel
 from models.ranking import generative_losses as losses
-from models.ranking.generative import claim_segment, post_segment
+from models.ranking.generative import FILE, Cascade, claim_segment, likelihoods, post_segment, tuned_model
 from models.ranking.protocol import Ranker
 from models.ranking.training_posts import TrainingPosts, training_posts
 from models.ranking.upper_language import Logs, Read, Row, UpperLanguage
@@ -86,7 +90,20 @@ def train(
     posts, model = training_posts(data), LanguageModel.load()
     network = UpperLanguage(model, seed=seed)
     triples = read_triples(network, model, posts, base, seed=seed, count=pairs)
-    return train_on(network, triples, folder, loss=loss, seed=seed, data=data, left_out=posts.left_out, say=say)
+    card = train_on(network, triples, folder, loss=loss, seed=seed, data=data, left_out=posts.left_out, say=say)
+    say("measuring on dev")
+    metrics = {"dev": measure(load_checkthat(data, "dev"), base, tuned_model(folder))}
+    return write_artifact(folder, FILE, (folder / FILE).read_bytes(), card | {"metrics": metrics})
+
+
+def measure(posts: PostCollection, base: Ranker, model: LanguageModel) -> dict[str, dict[str, float]]:
+    """MAP@1 and MAP@5 of the base ranker and of the cascade over it."""
+    figures = {}
+    for name, ranker in {"blend": base, "cascade": Cascade(base, partial(likelihoods, model))}.items():
+        run = rank_posts(ranker, posts)
+        of_posts = {f"map{k}": per_query(run, posts.qrels, average_precision(k)) for k in (1, 5)}
+        figures[name] = {metric: round(mean(values), 4) for metric, values in of_posts.items()}
+    return figures
 
 
 def train_on(
@@ -112,7 +129,7 @@ def train_on(
         "seed": seed,
         "command": f"claimwatch retrain {NAME} --data {data.name} --loss {loss} --seed {seed}",
     }
-    written = write_artifact(folder, "model.safetensors", content, card)
+    written = write_artifact(folder, FILE, content, card)
     checkpoint.unlink(missing_ok=True)
     return written
 

@@ -14,7 +14,7 @@ from domain.errors import BadInput
 from domain.query import EndpointKind, Query
 from models.evaluation.data_files import existing
 
-REPEATS = 4  # of a word of weight 1, beside words of other weights: weights are multiples of a quarter
+REPEATS = 20  # of a word of weight 1, beside words of other weights: weights are multiples of a twentieth
 
 Written = str | Sequence[Sequence[str]]  # a query as it stands in a file
 Queries = Mapping[str, Sequence[Written]]  # by claim
@@ -39,8 +39,8 @@ class QueryFile:
 
 
 def query_text(query: Query) -> str:
-    """The text of a ranked or dense query. If weights differ from 1, each word stands there four times its weight,
-    rounded: BM25 is linear in how often a term stands in the query."""
+    """The text of a ranked or dense query. If weights differ from 1, each word stands there twenty times its
+    weight, rounded: BM25 is linear in how often a term stands in the query."""
     terms = [group[0] for group in query.groups]
     if all(term.weight == 1 for term in terms):
         return query.text

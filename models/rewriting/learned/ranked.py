@@ -9,19 +9,15 @@ from models.rewriting.learned.weighing import Weighing
 
 @dataclass(frozen=True, slots=True)
 class LearnedRanked(Weighing):
-    """Words of weight 0 are left out."""
-
     @property
     def name(self) -> str:
         return f"term-weights@{self.weights.version}"
 
     def made(self, claim: Claim, weighed: list[tuple[str, float]]) -> Query:
-        groups = tuple((Term(word, weight),) for word, weight in weighed if weight)
+        groups = tuple((Term(word, weight),) for word, weight in weighed)
         trail = tuple(_edit(word, weight) for word, weight in weighed if weight != 1)
         return Query(EndpointKind.RANKED, groups, self.name, trail or (Edit("keep the claim as it is"),), Arm.LEARNED)
 
 
 def _edit(word: str, weight: float) -> Edit:
-    if not weight:
-        return Edit("leave out", word)
     return Edit("more" if weight > 1 else "less", word, f"× {weight:g}")

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from domain.errors import BadArtifact
 from models.language_model import LanguageModel
 from models.low_rank import DOWN, UP
+from models.ranking.generative import tuned_model
 
 WORDS = ("<end>", "Claim", "Tweet", ":", "the", "cat", "dog", "barks", "sleeps", "tonight", "?")
 
@@ -97,3 +98,18 @@ def test_the_packaged_model_knows_english() -> None:
     claim = model.segment("Claim", "Schools in the city will open again next week.")
     after = model.likelihoods(claim, [model.segment("Tweet", text)]).seconds[0]
     assert after > said
+
+
+def test_the_shipped_changes_make_a_post_likeliest_after_its_claim() -> None:
+    model = tuned_model()
+    claims = ["Schools in Lindmouth stay shut until May.", "Bees died of the new radio masts in Quillhaven."]
+    posts = [
+        "so no lessons for the kids in #Lindmouth till may??",
+        "they switched on the masts, every beehive is dead",
+    ]
+    said = [model.segment("Tweet", post) for post in posts]
+
+    found = np.array([model.likelihoods(model.segment("Claim", claim), said).seconds for claim in claims])
+
+    assert found.argmax(axis=0).tolist() == [0, 1]
+    assert (found.max(axis=0) - found.min(axis=0) > 0.2).all()
