@@ -23,8 +23,7 @@ from models.rewriting.words import content_words, rarest, words
 MOST_EDITS = 4  # as many as a search over edits goes deep
 FEEDBACK_TEXTS, FEEDBACK_TERMS = 10, 10
 _TOO_COMMON = 0.1  # of all texts: feedback would bring back the stop words of an index that keeps them
-_GRAIN = 4  # weights are multiples of a quarter
-_FEEDBACK_SCALE = 4  # so that a term that feedback adds with little weight is not rounded away
+_GRAIN = 20  # weights are multiples of a twentieth, as those of the learned policy
 
 
 def claim_as_it_is(claim: Claim, kind: EndpointKind) -> Query:
@@ -47,7 +46,7 @@ def rarest_words(claim: Claim, kind: EndpointKind, statistics: TermStatistics, n
 
 def idf_boosts(claim: Claim, statistics: TermStatistics, exponent: float) -> Query:
     """Ranked: every word that some text holds with the weight idf ^ exponent, over the mean of the claim's, in
-    quarters. The index multiplies by idf once more."""
+    twentieths. The index multiplies by idf once more."""
     known = [word for word in words(claim.text) if statistics.document_frequency(word)]
     worths = [_idf(statistics.document_frequency(word), len(statistics)) ** exponent for word in known]
     mean = sum(worths) / max(1, len(worths))
@@ -86,7 +85,7 @@ class RelevanceFeedback:
         found = self._expansion(claim)
         if not own or not found:
             return claim_as_it_is(claim, EndpointKind.RANKED)
-        scale = _FEEDBACK_SCALE * len(own)
+        scale = len(own)
         terms = [(word, scale * original / len(own)) for word in own]
         terms += [(word, scale * (1 - original) * share) for word, share in found]
         return _weighted(terms, policy="rm3") or claim_as_it_is(claim, EndpointKind.RANKED)
@@ -116,7 +115,7 @@ class RelevanceFeedback:
 
 
 def _weighted(terms: Sequence[tuple[str, float]], *, policy: str) -> Query | None:
-    """In quarters; words of less than an eighth are left out. None if none is left."""
+    """In twentieths; words of less than a fortieth are left out. None if none is left."""
     rounded = [Term(word, round(_GRAIN * weight) / _GRAIN) for word, weight in terms]
     groups = tuple((term,) for term in rounded if term.weight)
     return Query(EndpointKind.RANKED, groups, policy) if groups else None
