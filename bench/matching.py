@@ -1,11 +1,12 @@
 """How well posts are matched: each ranker beside the published ones, confidence, speed, and posts said in other ways.
 
     PYTHONPATH=. python bench/matching.py --data ../shared/data [--cache FOLDER]
-        [--only runs|confidence|speed|robustness] [--rows bm25f encoder …]
+        [--only runs|confidence|parts|speed|robustness] [--rows bm25f encoder …]
 
 runs        MAP@1, MAP@5 and MRR of every run file bench/results/runs/checkthat2022.{dev,test2021}.ROW.trec, which
             `claimwatch eval matching` writes, with 95 % intervals; confidence on dev as the card of its weights has it.
 confidence  The same on test2021: posts as they are, and the same with their fact-check taken out, half and half.
+parts       The blend refitted with each thing that it weighs left out, posts of the train split out of fold.
 speed       The product's matcher with its sentences over 14,231 fact-checks, on the dev posts: first with no title
             embedded yet, then once more on the same posts.
 robustness  Each registered ranker (or those of --rows) on posts that say the same otherwise: the edited posts of
@@ -21,7 +22,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -43,16 +44,20 @@ from models.evaluation.vectors import cached_vectors
 from models.ranking import train_calibration
 from models.ranking.bm25 import FieldSettings
 from models.ranking.calibration import Calibration
+from models.ranking.evidence import FEATURES
 from models.ranking.fact_check_text import embedding_text
+from models.ranking.listwise import Example
 from models.ranking.matcher import Matcher, PostText
 from models.ranking.outcomes import measure as measure_confidence
 from models.ranking.outcomes import outcomes
 from models.ranking.protocol import Ranker
+from models.ranking.train_calibration import Examples, Fold
+from models.ranking.training_posts import training_posts
 from models.registry import RANKERS, Collection
 
 SEED = 0
 SPLITS = {"test2021": "checkthat2021_test", "dev": "checkthat2022_dev"}
-PARTS = ("runs", "confidence", "speed", "robustness")
+PARTS = ("runs", "confidence", "parts", "speed", "robustness")
 _CARD = Path(models.__path__[0]) / "weights" / "calibration" / "card.json"
 # MAP@1, MAP@5; None where a paper gives none. None of them uses dates. "Loss" rows: the paper's ablation, 2021.
 PUBLISHED: Mapping[str, Mapping[str, tuple[float | None, float]]] = {
@@ -90,6 +95,7 @@ def main() -> None:
     made: Mapping[str, Callable[[], dict[str, Any]]] = {
         "runs": lambda: ranking(posts),
         "confidence": lambda: {"calibration_test2021": confidence(posts["test2021"], encoder, arguments.cache)},
+        "parts": lambda: {"parts_train_out_of_fold": parts(folder, encoder, arguments.cache)},
         "speed": lambda: speed(posts["dev"], encoder, arguments.cache),
         "robustness": lambda: {"robustness": robustness(arguments, posts, encoder)},
     }
@@ -156,6 +162,33 @@ def confidence(posts: PostCollection, encoder: Encoder, cache: Path | None) -> d
     examples = train_calibration.build_examples(embedded, FieldSettings.load(), seed=SEED, lexical=False)
     found = measure_confidence(outcomes(Calibration.load(), examples.large, lexical=False))
     return {"ece": found["calibration_error"], "brier": found["brier"], "none_auroc": found["auroc"]}
+
+
+def parts(folder: Path, encoder: Encoder, cache: Path | None) -> dict[str, dict[str, float]]:
+    """MAP and calibration error without each feature. Candidates are found by all of them, as ever."""
+    collection = training_posts(folder).collection
+    folds = train_calibration.fold_examples(collection, train_calibration.embed(collection, encoder, cache), seed=SEED)
+    figures = {"all": train_calibration.out_of_fold(folds)["large"]}
+    for number, feature in enumerate(FEATURES):
+        figures[f"without {feature}"] = train_calibration.out_of_fold([without(fold, number) for fold in folds])[
+            "large"
+        ]
+    shown = ("map1", "map5", "map1_dates", "map5_dates", "calibration_error", "auroc")
+    return {name: {metric: of[metric] for metric in shown} for name, of in figures.items()}
+
+
+def without(fold: Fold, feature: int) -> Fold:
+    """As if nothing were known of the feature, given by its number."""
+
+    def silent(example: Example) -> Example:
+        features = example.evidence.features.copy()
+        features[:, feature] = 0
+        return replace(example, evidence=replace(example.evidence, features=features))
+
+    others, kept = (
+        Examples([silent(e) for e in of.large], [silent(e) for e in of.small]) for of in (fold.others, fold.kept)
+    )
+    return Fold(others, kept)
 
 
 def speed(posts: PostCollection, encoder: Encoder, cache: Path | None) -> dict[str, Any]:
@@ -291,6 +324,7 @@ def tables(found: Mapping[str, Any]) -> str:
         "# Posts to fact-checks\n\nMade by `bench/matching.py` from matching.json. MAP with 95 % intervals.",
         *(split_table(key, found) for key in (*SPLITS.values(), "checkthat2022_test")),
         confidence_table(found),
+        parts_table(found.get("parts_train_out_of_fold", {})),
         f"Posts a second: {found.get('posts_per_s', '–')} at first, {found.get('posts_per_s_again', '–')} once the"
         f" titles that posts come near are embedded ({found.get('threads', '–')} threads).",
         robustness_table(found.get("robustness", {})),
@@ -318,6 +352,13 @@ def confidence_table(found: Mapping[str, Any]) -> str:
         if key in found
     ]
     return "## Confidence\n\n" + markdown(("", "calibration error", "Brier", "AUROC of none fits"), rows)
+
+
+def parts_table(found: Mapping[str, Mapping[str, float]]) -> str:
+    title = "## What each part is worth\n\nThe blend on the train split, out of fold."
+    names = list(next(iter(found.values()), {}))
+    rows = [(name, *(_figure(of[metric]) for metric in names)) for name, of in found.items()]
+    return title + "\n\n" + markdown(("", *names), rows) if found else ""
 
 
 def robustness_table(found: Mapping[str, Any]) -> str:

@@ -1,16 +1,17 @@
 """Rankers that are trained but that the product's blend does without: what they answer, and what they cost.
 
     PYTHONPATH=. python bench/trained_rankers.py --data ../shared/data [--cache FOLDER] [--splits dev test2021]
-        [--only encoder cascade losses reuse] [--losses hmi …] [--work FOLDER]
+        [--only encoder cross cascade losses reuse] [--losses hmi …] [--work FOLDER]
 
 encoder     The encoder that `claimwatch retrain encoder` tunes, by cosine alone.
+cross       The blend's best five of every post by a cross-encoder on the same layers, trained here into --work.
 cascade     The blend, with and without dates, and of posts that it is unsure of the best five by it and by the
             language model that `claimwatch retrain generative` tunes.
 losses      The blend's best five of every post by the language model alone, tuned with each of --losses into --work:
             the ablation of generative matching, table 3.
 reuse       How much faster posts are scored after a claim that is read once, for 1, 8 and 64 posts.
 
-The first three write run files into bench/results/runs, which `bench/matching.py` measures beside all others.
+All but reuse write run files into bench/results/runs, which `bench/matching.py` measures beside all others.
 """
 
 import argparse
@@ -32,25 +33,20 @@ from models.evaluation.matching import embedded, rank_posts
 from models.evaluation.runs import write_run
 from models.evaluation.vectors import cached_vectors
 from models.language_model import LanguageModel
+from models.ranking import cross_encoder
 from models.ranking.encoder import EncoderRanker
 from models.ranking.fact_check_text import embedding_text
-from models.ranking.generative import (
-    DEPTH,
-    Cascade,
-    GenerativeRanker,
-    claim_segment,
-    likelihoods,
-    post_segment,
-    tuned_model,
-)
+from models.ranking.generative import claim_segment, likelihoods, post_segment, tuned_model
+from models.ranking.hard_negatives import mine
 from models.ranking.protocol import Ranker
+from models.ranking.reranking import DEPTH, Cascade, Reranker
 from models.ranking.train_generative import LOSSES, PAIRS, read_triples, train_on
 from models.ranking.training_posts import training_posts
 from models.ranking.upper_language import Read, Row, UpperLanguage
 from models.registry import RANKERS
 
 SEED = 0
-PARTS = ("encoder", "cascade", "losses", "reuse")
+PARTS = ("encoder", "cross", "cascade", "losses", "reuse")
 SIZES = (1, 8, 64)  # posts a claim
 _REPEATS = 3
 
@@ -61,6 +57,7 @@ def main() -> None:
     splits = {split: load_checkthat(folder, split) for split in arguments.splits}
     made: dict[str, Callable[[], None]] = {
         "encoder": lambda: _write(splits, "encoder_tuned", lambda posts: _tuned_encoder(posts, arguments.cache)),
+        "cross": lambda: _cross_encoder(splits, folder, arguments),
         "cascade": lambda: _cascade(splits, arguments.cache),
         "losses": lambda: _losses(splits, folder, arguments),
         "reuse": lambda: _reuse(folder),
@@ -76,7 +73,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--splits", nargs="+", default=["dev"], help="dev, test2021, test")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=["encoder", "cascade", "reuse"])
     parser.add_argument("--losses", nargs="+", choices=tuple(LOSSES), default=list(LOSSES))
-    parser.add_argument("--work", type=Path, default=Path("generative_losses"), help="folder for what losses train")
+    parser.add_argument("--work", type=Path, default=Path("trained_rankers"), help="folder for what is trained here")
     return parser.parse_args()
 
 
@@ -95,6 +92,15 @@ def _tuned_encoder(posts: PostCollection, cache: Path | None) -> Ranker:
 
 def _blend(posts: PostCollection, cache: Path | None, name: str = "blend") -> Ranker:
     return RANKERS[name](embedded(posts, Encoder.load(), cache))
+
+
+def _cross_encoder(splits: dict[str, PostCollection], folder: Path, arguments: argparse.Namespace) -> None:
+    posts = training_posts(folder)
+    facts, queries = posts.collection.fact_checks, posts.collection.queries
+    mined = mine([queries[query] for query in posts.collection.qrels], posts.gold, facts, Encoder.load())
+    checkpoint = arguments.work / "cross_encoder.checkpoint"
+    score = cross_encoder.train(posts, mined, seed=SEED, checkpoint=checkpoint, say=_say).score
+    _write(splits, "cross_encoder", lambda of: Reranker(_blend(of, arguments.cache), score, "cross_encoder"))
 
 
 def _cascade(splits: dict[str, PostCollection], cache: Path | None) -> None:
@@ -143,10 +149,10 @@ class _Candidates:
     def score(self, posts: Sequence[str], candidates: Sequence[FactCheck]) -> NDArray[np.float32]:
         return self.scores.copy()
 
-    def ranker(self, network: UpperLanguage, name: str) -> GenerativeRanker:
+    def ranker(self, network: UpperLanguage, name: str) -> Reranker:
         logs = network.score(list(self.reads.values()))
         known = {pair: float(of_row.second.mean()) for pair, of_row in zip(self.reads, logs, strict=True)}
-        return GenerativeRanker(self, lambda post, facts: np.array([known[post, fact.key] for fact in facts]), name)
+        return Reranker(self, lambda post, facts: np.array([known[post, fact.key] for fact in facts]), name)
 
 
 def _say(line: str) -> None:

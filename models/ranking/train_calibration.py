@@ -48,6 +48,14 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
+class Fold:
+    """Examples of other posts to fit on, and those that are kept to measure."""
+
+    others: Examples
+    kept: Examples
+
+
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """A split's judged posts and the collection, embedded; `gold` numbers of each post's fact-checks."""
 
@@ -79,7 +87,7 @@ def train(
     held_out = {mode: build_examples(dev, settings, seed=seed, lexical=mode == "lexical") for mode in MODES}
     metrics = {
         "dev": {mode: _dev_figures(calibration, e, lexical=mode == "lexical") for mode, e in held_out.items()},
-        "train_out_of_fold": out_of_fold(posts.collection, embedded, seed=seed),
+        "train_out_of_fold": out_of_fold(fold_examples(posts.collection, embedded, seed=seed)),
     }
     facts = {"posts": len(posts.gold), "left_out_as_near_duplicates": posts.left_out}
     return _write(folder, calibration, data, seed=seed, facts=facts, metrics=metrics)
@@ -112,24 +120,35 @@ def build_examples(embedded: Embedded, settings: FieldSettings, *, seed: int, le
     return Examples(_examples(finder, posts, embedded.gold, embedded.days), small)
 
 
-def out_of_fold(collection: PostCollection, embedded: Embedded, *, seed: int) -> dict[str, dict[str, float]]:
-    """Figures of posts under weights, dates and settings of BM25 that were fitted without them."""
+def fold_examples(collection: PostCollection, embedded: Embedded, *, seed: int) -> list[Fold]:
+    """The examples by fold, each under settings of BM25 that were chosen without it."""
     folds = assign_folds(embedded.gold, seed=seed)
     settings = try_settings(collection, GRID).out_of_fold(folds)
     built = {chosen: build_examples(embedded, chosen, seed=seed, lexical=False) for chosen in dict.fromkeys(settings)}
+    return [Fold(*_split(built[chosen], folds == fold)) for fold, chosen in enumerate(settings)]
+
+
+def out_of_fold(folds: Sequence[Fold]) -> dict[str, dict[str, float]]:
+    """Figures of posts under weights and dates that were fitted without them."""
     ranked: dict[str, list[float]] = {}
     large, small = [], []
-    for fold, chosen in enumerate(settings):
-        examples, here = built[chosen], folds == fold
-        others = _where(examples.large, np.tile(~here, 2))
-        weights = fit([*others, *_where(examples.small, np.repeat(~here, 2))], lexical=False)
-        calibration = Calibration(NAME, VERSION, "", weights, weights, fit_dates(others))
-        kept = _where(examples.large, np.tile(here, 2))
-        for name, values in precisions(calibration, kept, lexical=False).items():
+    for fold in folds:
+        weights = fit([*fold.others.large, *fold.others.small], lexical=False)
+        calibration = Calibration(NAME, VERSION, "", weights, weights, fit_dates(fold.others.large))
+        for name, values in precisions(calibration, fold.kept.large, lexical=False).items():
             ranked.setdefault(name, []).extend(values)
-        large.append(outcomes(calibration, kept, lexical=False))
-        small.append(outcomes(calibration, _where(examples.small, np.repeat(here, 2)), lexical=False))
+        large.append(outcomes(calibration, fold.kept.large, lexical=False))
+        small.append(outcomes(calibration, fold.kept.small, lexical=False))
     return {"large": means(ranked) | measure(pooled(large)), "small": measure(pooled(small))}
+
+
+def _split(examples: Examples, kept: NDArray[np.bool_]) -> tuple[Examples, Examples]:
+    """Those of other posts, and those of the posts that are kept."""
+    others, here = (
+        Examples(_where(examples.large, np.tile(posts, 2)), _where(examples.small, np.repeat(posts, 2)))
+        for posts in (~kept, kept)
+    )
+    return others, here
 
 
 def _dev_figures(calibration: Calibration, examples: Examples, *, lexical: bool) -> dict[str, dict[str, float]]:

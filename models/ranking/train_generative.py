@@ -22,8 +22,9 @@ from models.evaluation.matching import rank_posts
 from models.evaluation.metrics import average_precision, mean, per_query
 from models.language_model import PACKAGED_SHA256, LanguageModel
 from models.ranking import generative_losses as losses
-from models.ranking.generative import FILE, Cascade, claim_segment, likelihoods, post_segment, tuned_model
+from models.ranking.generative import FILE, claim_segment, likelihoods, post_segment, tuned_model
 from models.ranking.protocol import Ranker
+from models.ranking.reranking import Cascade
 from models.ranking.training_posts import TrainingPosts, training_posts
 from models.ranking.upper_language import Logs, Read, Row, UpperLanguage
 from models.training import learn, shuffled_batches

@@ -14,7 +14,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from domain.fact_check import FactCheck
 from models import low_rank
 from models.language_model import LanguageModel
-from models.ranking.generative import DEPTH, Cascade, GenerativeRanker, likelihoods
+from models.ranking.generative import likelihoods
+from models.ranking.reranking import DEPTH, Cascade, Reranker
 from models.ranking.train_generative import LOSSES, Triple, fit
 from models.ranking.upper_language import Row, UpperLanguage
 
@@ -105,7 +106,7 @@ def test_the_best_of_the_base_are_ranked_anew_and_the_others_stay_behind(
 ) -> None:
     facts = [make(" ".join(letters)) for letters in ("ab", "cd", "ef", "gh", "ij", "kl", "mn")]
 
-    (scores,) = GenerativeRanker(Backwards(), partial(likelihoods, model)).score(["a b"], facts)
+    (scores,) = Reranker(Backwards(), partial(likelihoods, model), "generative").score(["a b"], facts)
 
     order = np.argsort(-scores).tolist()
     best = likelihoods(model, "a b", facts[-DEPTH:])
