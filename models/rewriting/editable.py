@@ -11,7 +11,7 @@ from models.rewriting.words import NEGATIONS
 # Paper §3.2: verbs take all edits, these all but the change of tense. WordNet has names among its nouns.
 _WITH_SYNONYMS = frozenset(("VERB", "NOUN", "PROPN", "ADJ", "ADV"))
 _PRESENT = frozenset(("VBZ", "VBP"))
-_DENIALS = NEGATIONS | {"nobody", "nothing", "nowhere", "hardly", "barely", "nt"}
+_DENIALS = NEGATIONS | {"nobody", "noone", "nothing", "nowhere", "hardly", "barely", "nt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,14 @@ class Word:
 
 def editable_words(tokens: tuple[Token, ...], *, guarded: bool) -> tuple[Word, ...]:
     """The words as an episode starts with them. Guarded: negations are fixed, names and numbers are only removed."""
-    return tuple(_editable(token, guarded=guarded, is_first=not at) for at, token in enumerate(tokens))
+    befores = (None, *tokens)
+    return tuple(_editable(token, before, guarded=guarded) for token, before in zip(tokens, befores, strict=False))
 
 
-def _editable(token: Token, *, guarded: bool, is_first: bool) -> Word:
-    denies = not _DENIALS.isdisjoint((token.text.lower(), token.lemma.lower()))
+def _editable(token: Token, before: Token | None, *, guarded: bool) -> Word:
+    denies = _denies(token, before)
     is_editable = token.pos in _WITH_SYNONYMS and not token.is_stop and is_word(token)
-    if guarded and (denies or _is_name_or_number(token, is_first=is_first)):
+    if guarded and (denies or _is_name_or_number(token, is_first=before is None)):
         is_editable = False
     options = synonyms(token.lemma, token.pos) if is_editable else ()
     return Word(
@@ -65,6 +66,12 @@ def _editable(token: Token, *, guarded: bool, is_first: bool) -> Word:
         is_removable=not (guarded and denies),
         is_content=is_word(token) and not token.is_stop and not denies,
     )
+
+
+def _denies(token: Token, before: Token | None) -> bool:
+    """ "No one" is two words, of which "no" alone would deny something else."""
+    is_second_half = token.text.lower() == "one" and before is not None and before.text.lower() == "no"
+    return is_second_half or not _DENIALS.isdisjoint((token.text.lower(), token.lemma.lower()))
 
 
 def _is_name_or_number(token: Token, *, is_first: bool) -> bool:

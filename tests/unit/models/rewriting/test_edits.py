@@ -78,6 +78,29 @@ def test_the_guard_keeps_negations_and_only_removes_names_and_numbers(word: str,
     assert kinds_of(start(CLAIM, guarded=True), word, guarded=True) == kinds
 
 
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("Nobody died of the virus", "Nobody"),
+        ("NOBODY died of the virus", "NOBODY"),
+        ("The virus killed no one", "no one"),
+        ("No one died of the virus", "No one"),
+        ("None of the vaccines worked", "None"),
+        ("There is nothing in the vaccine", "nothing"),
+        ("Neither the mask nor the vaccine works", "Neither nor"),
+        ("The virus was found nowhere", "nowhere"),
+    ],
+)
+def test_the_guard_keeps_every_word_that_denies(claim: str, words: str) -> None:
+    state = start(claim, guarded=True)
+    for word in words.split():
+        assert kinds_of(state, word, guarded=True) == []
+
+
+def test_one_of_many_is_no_negation() -> None:
+    assert kinds_of(start("One doctor said no", guarded=True), "One", guarded=True) == [REMOVE]
+
+
 @pytest.mark.parametrize("claim", ["It was a Facebook post", "The Chinese virus", "The covid19 virus"])
 def test_the_guard_sees_names_and_numbers_that_are_tagged_as_other_words(claim: str) -> None:
     state = start(claim, guarded=True)
