@@ -1,11 +1,13 @@
 """Decision transformers for every endpoint: trained, steered on held-out claims, rolled out on the test split once.
 
     PYTHONPATH=. python bench/decision_transformer.py --data ../shared/data --explored FOLDER --out FOLDER
-        --cache FOLDER [--only fm2.ranked] [--rows dt_frozen_pooled_sparse …] [--claims 3000] [--sequences 4]
+        --cache FOLDER [--only fm2.ranked] [--rows dt_frozen_pooled_sparse …] [--seeds 0 1 2] [--claims 3000]
+        [--sequences 4]
 
-`--explored` holds the folders that `claimwatch explore` made, named as discovery-train-ranked; `--out` keeps the
-trained policies. For each row a query file of the test split is written (models/evaluation/rewriting/query_files.py),
-which bench/rewriting.py scores; here stand only figures of the training split: bench/results/decision_transformer.json.
+`--explored` holds the folders that `claimwatch explore` made, named as discovery-train-ranked (for discovery with
+`--analyser english`); `--out` keeps the trained policies, which are not trained again. Of the first seed a query file
+of the test split is written for each row (models/evaluation/rewriting/query_files.py), which bench/rewriting.py scores.
+Writes bench/results/decision_transformer.json: each seed's figures, their mean and standard deviation.
 
 Held out are 15 % of the pages or articles. The first half of their claims ends training and chooses the course (the
 return asked for, and how readily it stops); the second half says what it is then worth.
@@ -14,16 +16,19 @@ return asked for, and how readily it stops); the second half says what it is the
 import argparse
 import json
 import logging
+import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from bench.provenance import RESULTS, provenance, write_result
+from bench.rewriting import FILES
 from domain.query import EndpointKind, Query
 from models.backbone import Encoder
 from models.evaluation import data_files
@@ -63,6 +68,9 @@ SETTINGS: Mapping[str, Settings] = {
     ),
 }
 ORACLE, _OF_ORACLE = "dt_oracle_feedback", "dt_frozen_pooled_dense"  # the paper's protocol, of the policy of this row
+CARD = "card.json"
+_FIGURES = ("rewritten", "edited", "test", "always", "always_test")
+SOURCES = (*FILES, "discovery/train.claims.tsv", "discovery/train.qrels.tsv")
 
 State = EditState | BooleanState
 logger = logging.getLogger(__name__)
@@ -100,13 +108,15 @@ class Task:
     judging: tuple[str, ...]
 
 
-def open_task(name: str, kind: EndpointKind, arguments: argparse.Namespace) -> Task:
+def open_task(name: str, kind: EndpointKind, arguments: argparse.Namespace, *, losing: int = 0) -> Task:
+    """`losing` sequences of a claim are learned from, too."""
     splits, encoder = CLAIM_SETS[name].splits, Encoder.load()
-    of_train, of_test = (_side(name, kind, split, encoder, arguments) for split in (splits[0], splits[-1]))
+    of_train, of_test = (open_side(name, kind, split, encoder, arguments) for split in (splits[0], splits[-1]))
     collection = of_train.collection
     environment = _environment(kind, collection)
     folder = arguments.explored / f"{name}-{splits[0]}-{kind}"
-    episodes = read_episodes(folder, of_train.tokens, environment, steps=STEPS, most=arguments.sequences)
+    most = arguments.sequences
+    episodes = read_episodes(folder, of_train.tokens, environment, steps=STEPS, most=most, losing=losing)
     explored = list(dict.fromkeys(episodes.claims.tolist()))
     groups = _groups(name, arguments.data)
     out = list(held_out({claim: groups.get(claim, claim) for claim in of_train.tokens}, share=HELD_OUT, seed=0))
@@ -117,7 +127,7 @@ def open_task(name: str, kind: EndpointKind, arguments: argparse.Namespace) -> T
     return Task(name, kind, environment, of_train, of_test, learned, stopped_by, tuple(asked[::2]), tuple(asked[1::2]))
 
 
-def _side(name: str, kind: EndpointKind, split: str, encoder: Encoder, arguments: argparse.Namespace) -> Side:
+def open_side(name: str, kind: EndpointKind, split: str, encoder: Encoder, arguments: argparse.Namespace) -> Side:
     collection = load_claims(arguments.data, name, split)
     claims = scored_claims(collection)
     score = open_score(name, kind, collection, encoder, arguments.cache)
@@ -147,10 +157,12 @@ def _groups(name: str, data: Path) -> dict[str, str]:
 Rewrite = Callable[[Side, Iterable[str], Course], dict[str, Query]]
 
 
-def _rewrite(policy: DecisionPolicy, task: Task, side: Side, claims: Iterable[str], course: Course) -> dict[str, Query]:
+def rewritten(
+    policy: DecisionPolicy, task: Task, side: Side, claims: Iterable[str], course: Course
+) -> dict[str, Query]:
     chosen = list(claims)
     states = rollout(policy, task.environment, [side.tokens[claim] for claim in chosen], course)
-    return {claim: _query(state, task.kind) for claim, state in zip(chosen, states, strict=True)}
+    return {claim: query_of(state, task.kind) for claim, state in zip(chosen, states, strict=True)}
 
 
 def _with_feedback(
@@ -162,31 +174,31 @@ def _with_feedback(
     def worths(numbers: Sequence[int], states: Sequence[State]) -> list[float]:
         asked = [chosen[number] for number in numbers]
         pairs = zip(asked, states, strict=True)
-        found = side.worths({claim: [_query(state, task.kind)] for claim, state in pairs})
+        found = side.worths({claim: [query_of(state, task.kind)] for claim, state in pairs})
         return [found[claim] for claim in asked]
 
     states = rollout(policy, task.environment, [side.tokens[claim] for claim in chosen], Course(target), worths)
-    return {claim: _query(state, task.kind) for claim, state in zip(chosen, states, strict=True)}
+    return {claim: query_of(state, task.kind) for claim, state in zip(chosen, states, strict=True)}
 
 
-def _query(state: State, kind: EndpointKind) -> Query:
+def query_of(state: State, kind: EndpointKind) -> Query:
     return state.query(policy="dt") if isinstance(state, BooleanState) else state.query(kind, policy="dt")
 
 
-def _courses(task: Task, rewrite: Rewrite) -> tuple[tuple[Course, ...], list[dict[str, Any]]]:
+def choose_courses(task: Task, rewrite: Rewrite) -> tuple[tuple[Course, ...], list[dict[str, Any]]]:
     """The best course, or on a boolean platform the best three together, added one by one; and all that were tried."""
     tried = {
         course: rewrite(task.train, task.choosing, course)
         for course in (Course(target, bias) for target in _TARGETS for bias in _STOP_BIASES)
     }
     grid = [
-        {**_readable(course), "worth": round(task.train.mean(_together([queries])), 4)}
+        {**_readable(course), "worth": round(task.train.mean(together([queries])), 4)}
         for course, queries in tried.items()
     ]
     chosen: list[Course] = []
     for _ in range(QUERIES if task.kind is EndpointKind.BOOLEAN else 1):
         others = [course for course in tried if course not in chosen]
-        chosen.append(max(others, key=lambda c: task.train.mean(_together([tried[each] for each in (*chosen, c)]))))
+        chosen.append(max(others, key=lambda c: task.train.mean(together([tried[each] for each in (*chosen, c)]))))
     return tuple(chosen), grid
 
 
@@ -194,7 +206,7 @@ def _readable(course: Course) -> dict[str, Any]:
     return {name: value if value > float("-inf") else "never" for name, value in asdict(course).items()}
 
 
-def _together(several: Sequence[Mapping[str, Query]]) -> dict[str, list[Query]]:
+def together(several: Sequence[Mapping[str, Query]]) -> dict[str, list[Query]]:
     """Each claim's queries, equal ones once; none that asks for nothing."""
     found: dict[str, list[Query]] = {}
     for claim in several[0]:
@@ -203,27 +215,43 @@ def _together(several: Sequence[Mapping[str, Query]]) -> dict[str, list[Query]]:
     return found
 
 
-def measure(
-    task: Task, row: str, settings: Settings, frozen: StateEncoder, folder: Path, *, with_always: bool
-) -> dict[str, Any]:
-    """Train, choose, write the test side's queries; the figures of the held-out claims."""
-    kinds = task.environment.kinds
-    settings = replace(settings, size=replace(settings.size, kinds=kinds))
-    began = time.perf_counter()
+def trained(task: Task, settings: Settings, frozen: StateEncoder, folder: Path) -> DecisionPolicy:
+    """With the settings on the task's claims; what the folder holds of them already is not trained again."""
+    settings = replace(settings, size=replace(settings.size, kinds=task.environment.kinds))
     own = None if settings.size.encoder == "tuned" else frozen
-    trained_on = {"claims_of": f"{task.name} {CLAIM_SETS[task.name].splits[0]}", "endpoint": task.kind.value}
-    policy = train(settings, task.learned, task.stopped_by, folder, encoder=own, card=trained_on)
-    card = json.loads((folder / "card.json").read_text("utf-8"))
-    rewrite: Rewrite = partial(_rewrite, policy, task)
-    courses, grid = _courses(task, rewrite)
-    claims = {claim: [_query(task.environment.start(task.train.tokens[claim]), task.kind)] for claim in task.judging}
-    found = _together([rewrite(task.train, task.judging, course) for course in courses])
-    test = _together([rewrite(task.test, task.test.tokens, course) for course in courses])
-    write_queries(_path(task, row), written(test))
-    always = _always(task, row, rewrite, grid) if with_always else {}
+    if not (folder / CARD).exists():
+        trained_on = {"claims_of": f"{task.name} {CLAIM_SETS[task.name].splits[0]}", "endpoint": task.kind.value}
+        return train(settings, task.learned, task.stopped_by, folder, encoder=own, card=trained_on)
+    policy = DecisionPolicy.load(folder, own)
+    if (story := card_of(folder))["settings"]["seed"] != settings.seed or story["episodes"] != len(task.learned):
+        raise SystemExit(f"{folder} holds a policy that was trained otherwise: give another --out")
+    return policy
+
+
+def card_of(folder: Path) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads((folder / CARD).read_text("utf-8"))
+    return card
+
+
+def measure(
+    task: Task, row: str, settings: Settings, frozen: StateEncoder, folder: Path, *, writes: bool, with_always: bool
+) -> dict[str, Any]:
+    """Train, choose, write the test side's queries; the figures of the held-out claims and of the test side."""
+    began = time.perf_counter()
+    policy = trained(task, settings, frozen, folder)
+    rewrite: Rewrite = partial(rewritten, policy, task)
+    courses, grid = choose_courses(task, rewrite)
+    claims = {claim: [query_of(task.environment.start(task.train.tokens[claim]), task.kind)] for claim in task.judging}
+    found = together([rewrite(task.train, task.judging, course) for course in courses])
+    test = together([rewrite(task.test, task.test.tokens, course) for course in courses])
+    if writes:
+        write_queries(_path(task, row), written(test))
+    always = _always(task, rewrite, grid, _path(task, f"{row}_always") if writes else None) if with_always else {}
     edited = sum(any(query.groups != claims[claim][0].groups for query in found[claim]) for claim in found)
+    card = card_of(folder)
     return {
         "start": round(task.train.mean(claims), 4), "rewritten": round(task.train.mean(found), 4),
+        "test": round(task.test.mean(test), 4),
         "edited": round(edited / len(found), 3), "courses": [_readable(course) for course in courses], "grid": grid,
         "parameters": card["parameters"], "training_seconds": card["seconds"], "epochs": card["epochs"],
         "claims": card["claims"], "episodes": card["episodes"], "judged_by": len(task.judging),
@@ -231,16 +259,30 @@ def measure(
     }  # fmt: skip
 
 
-def _always(task: Task, row: str, rewrite: Rewrite, grid: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def of_seeds(seeds: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Each seed's figures with the mean and, of several, the standard deviation of what comes out."""
+    figures = {
+        name: [each[name] for each in seeds.values() if name in each] for name in ("rewritten", "edited", "test")
+    }
+    means = {name: round(statistics.mean(values), 4) for name, values in figures.items() if values}
+    sds = {name: round(statistics.stdev(values), 4) for name, values in figures.items() if len(values) > 1}
+    return {"mean": means, "sd": sds, "seeds": dict(seeds)}
+
+
+def _always(task: Task, rewrite: Rewrite, grid: Sequence[Mapping[str, Any]], path: Path | None) -> dict[str, Any]:
     """The same policy where it makes all its edits, as the paper's does: another row."""
-    course = Course(_best_target(grid), float("-inf"))
-    found = _together([rewrite(task.train, task.judging, course)])
-    test = _together([rewrite(task.test, task.test.tokens, course)])
-    write_queries(_path(task, f"{row}_always"), written(test))
-    return {"always": {**_readable(course), "rewritten": round(task.train.mean(found), 4)}}
+    course = Course(best_target(grid), float("-inf"))
+    found = together([rewrite(task.train, task.judging, course)])
+    test = together([rewrite(task.test, task.test.tokens, course)])
+    if path is not None:
+        write_queries(path, written(test))
+    return {
+        "always_target": course.target, "always": round(task.train.mean(found), 4),
+        "always_test": round(task.test.mean(test), 4),
+    }  # fmt: skip
 
 
-def _best_target(grid: Sequence[Mapping[str, Any]]) -> float:
+def best_target(grid: Sequence[Mapping[str, Any]]) -> float:
     """Of the courses that never stop."""
     best = max((tried for tried in grid if tried["stop_bias"] == "never"), key=lambda tried: tried["worth"])
     return float(best["target"])
@@ -248,8 +290,8 @@ def _best_target(grid: Sequence[Mapping[str, Any]]) -> float:
 
 def measure_feedback(task: Task, frozen: StateEncoder, folder: Path, target: float) -> dict[str, Any]:
     policy = DecisionPolicy.load(folder, frozen)
-    found = _together([_with_feedback(policy, task, task.train, task.judging, target)])
-    test = _together([_with_feedback(policy, task, task.test, task.test.tokens, target)])
+    found = together([_with_feedback(policy, task, task.train, task.judging, target)])
+    test = together([_with_feedback(policy, task, task.test, task.test.tokens, target)])
     write_queries(_path(task, ORACLE), written(test))
     return {"target": target, "rewritten": round(task.train.mean(found), 4), "judged_by": len(task.judging)}
 
@@ -269,18 +311,21 @@ def main() -> None:
     for label in arguments.only:
         name, kind = label.split(".")
         task, frozen = open_task(name, EndpointKind(kind), arguments), StateEncoder(TextEncoder())
-        for row in arguments.rows:
-            folder = arguments.out / label / row
+        for seed, row in product(arguments.seeds, arguments.rows):
+            folder = arguments.out / label / row / str(seed)
+            seeds = rows.setdefault(label, {}).get(row, {}).get("seeds", {})
             if row == ORACLE:
-                target = _best_target(rows[label][_OF_ORACLE]["grid"])
-                found = measure_feedback(task, frozen, arguments.out / label / _OF_ORACLE, target)
+                target = best_target(rows[label][_OF_ORACLE]["seeds"][str(seed)]["grid"])
+                found = measure_feedback(task, frozen, arguments.out / label / _OF_ORACLE / str(seed), target)
             else:
-                settings = replace(SETTINGS[row], seed=arguments.seed)
-                found = measure(task, row, settings, frozen, folder, with_always=row in arguments.always)
-            rows.setdefault(label, {})[row] = found
+                writes, with_always = seed == arguments.seeds[0], row in arguments.always
+                settings = replace(SETTINGS[row], seed=seed)
+                found = measure(task, row, settings, frozen, folder, writes=writes, with_always=with_always)
+            rows[label][row] = of_seeds(seeds | {str(seed): found})
             shown = {key: value for key, value in found.items() if key not in ("grid", "history", "size")}
-            print(label, row, shown, flush=True)
-            write_result("decision_transformer", {"rows": rows} | provenance([], arguments.seed))
+            print(label, row, seed, shown, flush=True)
+            sources = [arguments.data / file for file in SOURCES]
+            write_result("decision_transformer", {"rows": rows} | provenance(sources, arguments.seeds[0]))
 
 
 def _arguments() -> argparse.Namespace:
@@ -293,7 +338,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--claims", type=int, default=3000, help="to learn from, at most")
     parser.add_argument("--held-out", type=int, default=300, help="claims, at most")
     parser.add_argument("--sequences", type=int, default=4, help="of a claim, the best")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     return parser.parse_args()
 
 

@@ -78,7 +78,8 @@ class DecisionPolicy:
     def take_over(self, weights: dict[str, Tensor]) -> None:
         """Raises RuntimeError for weights of another size."""
         self.network.load_state_dict(_within(weights, _OF_NETWORK))
-        self.encoder.forget()
+        if self.adapters:
+            self.encoder.forget()
         low_rank.take_over(self.encoder.text.network, _within(weights, _OF_ENCODER))
 
     def outlook(self, returns: Tensor, seen: Sequence[Seen], states: Tensor, actions: Tensor) -> Outlook:

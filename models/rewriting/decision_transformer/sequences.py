@@ -77,23 +77,25 @@ class _Visit(NamedTuple):
 
 def read_episodes(
     folder: Path, claims: Mapping[str, tuple[Token, ...]], environment: Environment[State], *, steps: int,
-    most: int,
+    most: int, losing: int = 0,
 ) -> Episodes:  # fmt: skip
-    """Of an explored folder, for claims as tagged: at most `most` of each claim's best sequences, of `steps` actions.
+    """Of an explored folder, for claims as tagged: at most `most` of each claim's best sequences, of `steps` actions,
+    and at most `losing` of those that end below the claim, from the mildest to the worst (negatives; paper, 5.4).
 
     A claim that no edit gains anything for is an episode that stops at once; one that gains little is left out. Raises
     BadInput for a folder that cannot be read or was not made of these claims.
     """
     metric = manifest.read(folder)["metrics"][0]
     visits = _visits(folder, metric)
-    sequences = _sequences(folder, most)
+    sequences = _sequences(folder, metric, most, losing)
     building = _Building(environment.kinds * POSITIONS, steps)
     for claim, visited in visits.items():
         if claim not in claims:
             raise BadInput(f"{folder} holds the claim {claim}, which is not among those given")
         start = environment.start(claims[claim])
         best = max(visit.worth for visit in visited.values())
-        ways = sequences.get(claim) or ([()] if visited[environment.key(start)].has_no_gain else [])
+        improving, worsening = sequences.get(claim, ([], []))
+        ways = (improving or ([()] if visited[environment.key(start)].has_no_gain else [])) + worsening
         for way in ways:
             path = [start]
             for action in way:
@@ -113,16 +115,30 @@ def _visits(folder: Path, metric: str) -> dict[str, dict[str, _Visit]]:
     return dict(found)
 
 
-def _sequences(folder: Path, most: int) -> dict[str, list[tuple[int, ...]]]:
-    """Claim → the actions of its best ways, best first."""
-    found: defaultdict[str, list[tuple[int, ...]]] = defaultdict(list)
-    for (claim, number), steps in groupby(
-        records.read(folder, "sequences", ["claim", "sequence", "step", "action"]), key=_claim_and_number
+_Ways = list[tuple[int, ...]]  # the actions of each
+
+
+def _sequences(folder: Path, metric: str, most: int, losing: int) -> dict[str, tuple[_Ways, _Ways]]:
+    """Claim → the best ways that end above it, best first, and some that end below."""
+    above: defaultdict[str, _Ways] = defaultdict(list)
+    below: defaultdict[str, _Ways] = defaultdict(list)
+    for (claim, _), rows in groupby(
+        records.read(folder, "sequences", ["claim", "sequence", "step", "action", metric]), key=_claim_and_number
     ):
-        actions = tuple(step["action"] for step in steps if step["step"])
-        if number < most:
-            found[claim].append(actions)
-    return dict(found)
+        steps = list(rows)
+        gain = steps[-1][metric] - steps[0][metric]
+        actions = tuple(step["action"] for step in steps[1:])
+        if gain > 0 and len(above[claim]) < most:
+            above[claim].append(actions)
+        elif gain < 0 and losing:
+            below[claim].append(actions)
+    return {claim: (above[claim], _spread(below[claim], losing)) for claim in above.keys() | below.keys()}
+
+
+def _spread(ways: _Ways, most: int) -> _Ways:
+    """Some of them, as far apart as can be."""
+    places = np.linspace(0, len(ways) - 1, min(most, len(ways))).round().astype(int)
+    return [ways[place] for place in places]
 
 
 def _claim_and_number(row: Mapping[str, Any]) -> tuple[str, int]:

@@ -27,6 +27,7 @@ CLAIMS = 24
 
 @dataclass(frozen=True)
 class Explored:
+    plan: Plan
     folder: Path
     collection: ClaimCollection
     claims: dict[str, tuple[Token, ...]]
@@ -47,9 +48,8 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Explored:
     collection = run.opened(plan).collection
     claims = dict(zip(collection.claims, tag(collection.claims.values()), strict=True))
     environment = TextEnvironment(TextEdits())
-    return Explored(
-        folder, collection, claims, environment, read_episodes(folder, claims, environment, steps=STEPS, most=3)
-    )
+    episodes = read_episodes(folder, claims, environment, steps=STEPS, most=3)
+    return Explored(plan, folder, collection, claims, environment, episodes)
 
 
 def _misled(number: int) -> dict[str, object]:

@@ -1,13 +1,18 @@
 """Episodes, from an exploration of claims written here."""
 
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from domain.errors import BadInput
-from models.rewriting.decision_transformer.sequences import LEAST_GAIN, PADDING, held_out, read_episodes
+from models.rewriting.decision_transformer.sequences import LEAST_GAIN, PADDING, Episodes, held_out, read_episodes
 from models.rewriting.edits import ACTIONS
+from models.rewriting.exploration import run
+from models.rewriting.exploration.breadth_first import Limits
 from tests.unit.models.rewriting.decision_transformer.conftest import STEPS, Explored
 
 STOP = ACTIONS
@@ -57,6 +62,27 @@ def test_actions_are_legal_and_a_claims_episodes_weigh_one_together(explored: Ex
     for claim in explored.claims:
         assert episodes.of({claim}).weights.sum() == pytest.approx(1)
     assert len(episodes.of({"c1"})) == 3
+
+
+def test_sequences_that_lose_are_learned_from_where_asked_for(explored: Explored, tmp_path: Path) -> None:
+    limits = Limits(depth=STEPS, states=60, losers=2, sequences=500)
+    list(run.run(replace(explored.plan, limits=limits), tmp_path / "relaxed"))
+    read = partial(read_episodes, tmp_path / "relaxed", explored.claims, explored.environment, steps=STEPS, most=3)
+    improving, both = read(), read(losing=2)
+    assert not lost(improving).any()
+    assert lost(both).sum() == len(both) - len(improving) > 0
+    for claim in explored.claims:
+        assert lost(both.of({claim})).sum() <= 2
+        assert both.of({claim}).weights.sum() == pytest.approx(1)
+
+
+def lost(episodes: Episodes) -> NDArray[np.bool_]:
+    """Which of them end below their claim."""
+    starts = episodes.worths[episodes.states[:, 0], STOP]
+    lengths = (episodes.actions != PADDING).sum(1)
+    ends = episodes.rewards[np.arange(len(episodes)), lengths - 1]
+    below: NDArray[np.bool_] = ends < starts
+    return below
 
 
 def test_the_words_stand_where_the_spans_say(explored: Explored) -> None:
