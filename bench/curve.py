@@ -20,22 +20,31 @@ def write_curves(path: Path, title: str, axes: tuple[str, str], lines: Mapping[s
         y = HEIGHT - BOTTOM - (log10(point[1]) - y_range[0]) / (y_range[1] - y_range[0]) * (HEIGHT - TOP - BOTTOM)
         return round(x, 1), round(y, 1)
 
-    parts = [
+    parts = frame(title, axes)
+    for decade in range(x_range[0], x_range[1] + 1):
+        x, _ = place((10.0**decade, 10.0 ** y_range[0]))
+        parts += [rule((x, TOP), (x, HEIGHT - BOTTOM)), text((x, HEIGHT - BOTTOM + 16), f"{10**decade:,}", "middle")]
+    for decade in range(y_range[0], y_range[1] + 1):
+        _, y = place((10.0 ** x_range[0], 10.0**decade))
+        parts += [rule((LEFT, y), (WIDTH - RIGHT, y)), text((LEFT - 6, y + 4), f"{10.0**decade:,g}", "end")]
+    for (name, line), colour in zip(lines.items(), COLOURS, strict=False):
+        parts += _line(name, [place(point) for point in line], colour)
+    write(path, parts)
+
+
+def frame(title: str, axes: tuple[str, str]) -> list[str]:
+    """What every chart begins with: ground, title, and what its axes are."""
+    return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-        _text(((LEFT + WIDTH - RIGHT) / 2, 16), title, "middle"),
-        _text(((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12), axes[0], "middle"),
-        _text((8, 16), axes[1]),
+        text(((LEFT + WIDTH - RIGHT) / 2, 16), title, "middle"),
+        text(((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12), axes[0], "middle"),
+        text((8, 16), axes[1]),
     ]
-    for decade in range(x_range[0], x_range[1] + 1):
-        x, _ = place((10.0**decade, 10.0 ** y_range[0]))
-        parts += [_rule((x, TOP), (x, HEIGHT - BOTTOM)), _text((x, HEIGHT - BOTTOM + 16), f"{10**decade:,}", "middle")]
-    for decade in range(y_range[0], y_range[1] + 1):
-        _, y = place((10.0 ** x_range[0], 10.0**decade))
-        parts += [_rule((LEFT, y), (WIDTH - RIGHT, y)), _text((LEFT - 6, y + 4), f"{10.0**decade:,g}", "end")]
-    for (name, line), colour in zip(lines.items(), COLOURS, strict=False):
-        parts += _line(name, [place(point) for point in line], colour)
+
+
+def write(path: Path, parts: Sequence[str]) -> None:
     path.write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
 
 
@@ -47,13 +56,13 @@ def _decades(values: Sequence[float]) -> tuple[int, int]:
 def _line(name: str, points: Sequence[Point], colour: str) -> list[str]:
     path = " ".join(f"{x},{y}" for x, y in points)
     dots = [f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in points]
-    label = _text((points[-1][0] + 8, points[-1][1] + 4), name, colour=colour)
+    label = text((points[-1][0] + 8, points[-1][1] + 4), name, colour=colour)
     return [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>', *dots, label]
 
 
-def _rule(start: Point, end: Point) -> str:
+def rule(start: Point, end: Point) -> str:
     return f'<line x1="{start[0]}" y1="{start[1]}" x2="{end[0]}" y2="{end[1]}" stroke="#ddd"/>'
 
 
-def _text(place: Point, words: str, anchor: str = "start", colour: str = "#333") -> str:
+def text(place: Point, words: str, anchor: str = "start", colour: str = "#333") -> str:
     return f'<text x="{place[0]}" y="{place[1]}" text-anchor="{anchor}" fill="{colour}">{words}</text>'
