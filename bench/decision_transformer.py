@@ -28,7 +28,7 @@ from typing import Any
 import torch
 
 from bench.provenance import RESULTS, provenance, write_result
-from bench.rewriting import FILES
+from bench.rewriting import DT_TOLD, FILES
 from domain.query import EndpointKind, Query
 from models.backbone import Encoder
 from models.evaluation import data_files
@@ -67,7 +67,7 @@ SETTINGS: Mapping[str, Settings] = {
         replace(_SMALL, state="pointer", encoder="tuned"), epochs=3, batch=32, seconds=900
     ),
 }
-ORACLE, _OF_ORACLE = "dt_oracle_feedback", "dt_frozen_pooled_dense"  # the paper's protocol, of the policy of this row
+_OF_TOLD = "dt_frozen_pooled_dense"  # the paper's protocol, of the policy of this row
 CARD = "card.json"
 _FIGURES = ("rewritten", "edited", "test", "always", "always_test")
 SOURCES = (*FILES, "discovery/train.claims.tsv", "discovery/train.qrels.tsv")
@@ -292,8 +292,9 @@ def measure_feedback(task: Task, frozen: StateEncoder, folder: Path, target: flo
     policy = DecisionPolicy.load(folder, frozen)
     found = together([_with_feedback(policy, task, task.train, task.judging, target)])
     test = together([_with_feedback(policy, task, task.test, task.test.tokens, target)])
-    write_queries(_path(task, ORACLE), written(test))
-    return {"target": target, "rewritten": round(task.train.mean(found), 4), "judged_by": len(task.judging)}
+    write_queries(_path(task, DT_TOLD), written(test))
+    of_judging, of_test = (round(side.mean(queries), 4) for side, queries in ((task.train, found), (task.test, test)))
+    return {"target": target, "rewritten": of_judging, "test": of_test, "judged_by": len(task.judging)}
 
 
 def _path(task: Task, row: str) -> Path:
@@ -314,9 +315,9 @@ def main() -> None:
         for seed, row in product(arguments.seeds, arguments.rows):
             folder = arguments.out / label / row / str(seed)
             seeds = rows.setdefault(label, {}).get(row, {}).get("seeds", {})
-            if row == ORACLE:
-                target = best_target(rows[label][_OF_ORACLE]["seeds"][str(seed)]["grid"])
-                found = measure_feedback(task, frozen, arguments.out / label / _OF_ORACLE / str(seed), target)
+            if row == DT_TOLD:
+                target = best_target(rows[label][_OF_TOLD]["seeds"][str(seed)]["grid"])
+                found = measure_feedback(task, frozen, arguments.out / label / _OF_TOLD / str(seed), target)
             else:
                 writes, with_always = seed == arguments.seeds[0], row in arguments.always
                 settings = replace(SETTINGS[row], seed=seed)
@@ -333,7 +334,7 @@ def _arguments() -> argparse.Namespace:
     for name in ("data", "explored", "out", "cache"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--only", nargs="+", default=["fm2.ranked", "fever.ranked", "discovery.ranked"])
-    parser.add_argument("--rows", nargs="+", default=["dt_frozen_pooled_sparse"], choices=[*SETTINGS, ORACLE])
+    parser.add_argument("--rows", nargs="+", default=["dt_frozen_pooled_sparse"], choices=[*SETTINGS, DT_TOLD])
     parser.add_argument("--always", nargs="*", default=[], help="rows to have also without stopping")
     parser.add_argument("--claims", type=int, default=3000, help="to learn from, at most")
     parser.add_argument("--held-out", type=int, default=300, help="claims, at most")
