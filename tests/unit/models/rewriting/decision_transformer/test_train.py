@@ -43,6 +43,14 @@ def test_a_policy_learns_and_comes_back_from_its_folder_as_it_was(
     assert evaluate(loaded, explored.episodes, settings) == pytest.approx(after, abs=1e-3)
 
 
+def test_what_a_frozen_encoder_remembers_serves_the_next_policy(
+    explored: Explored, encoder: StateEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(BRIEF, explored.episodes, explored.episodes, tmp_path, encoder=encoder)
+    monkeypatch.setattr(encoder.text, "forward", None)  # encoding anything anew would fail
+    evaluate(DecisionPolicy.load(tmp_path, encoder), explored.episodes, BRIEF)
+
+
 def test_the_same_seed_gives_the_same_losses(explored: Explored, encoder: StateEncoder, tmp_path: Path) -> None:
     losses = [
         evaluate(
