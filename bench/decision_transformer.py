@@ -261,9 +261,7 @@ def measure(
 
 def of_seeds(seeds: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Each seed's figures with the mean and, of several, the standard deviation of what comes out."""
-    figures = {
-        name: [each[name] for each in seeds.values() if name in each] for name in ("rewritten", "edited", "test")
-    }
+    figures = {name: [each[name] for each in seeds.values() if name in each] for name in _FIGURES}
     means = {name: round(statistics.mean(values), 4) for name, values in figures.items() if values}
     sds = {name: round(statistics.stdev(values), 4) for name, values in figures.items() if len(values) > 1}
     return {"mean": means, "sd": sds, "seeds": dict(seeds)}
