@@ -1,7 +1,7 @@
 """Every row of rewritten queries, scored from its file alone, beside the plain rows.
 
     PYTHONPATH=. python bench/rewriting.py --data ../shared/data --cache FOLDER [--sets SET …] [--splits dev|test]
-        [--rows settings|plain]
+        [--rows settings|plain] [--kinds ranked …]
 
 A row is a file bench/results/queries/DATA.SPLIT.ENDPOINT.ROW.jsonl, whoever wrote it (models/evaluation/rewriting/
 query_files.py says how). `--rows settings` chooses the settings of the plain rows on the first 1,000 claims of the dev
@@ -57,8 +57,8 @@ def main() -> None:
     for name in arguments.sets:
         split = SPLITS["dev" if arguments.rows == "settings" else arguments.splits][name]
         collection = load_claims(arguments.data, name, split)
-        of_set: dict[str, Any] = {"claims": len(scored_claims(collection))}
-        for kind in ENDPOINTS[name]:
+        of_set: dict[str, Any] = kept(results).get(name, {}) | {"claims": len(scored_claims(collection))}
+        for kind in (each for each in ENDPOINTS[name] if each in arguments.kinds):
             score = open_score(name, kind, collection, encoder, arguments.cache)
             rows = plain_rows(name, kind, collection, encode) if arguments.rows else {}
             if arguments.rows == "settings":
@@ -80,12 +80,14 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--rows", choices=("settings", "plain"), help="what to do before all rows are scored")
     parser.add_argument("--splits", choices=tuple(SPLITS), default="test")
     parser.add_argument("--sets", nargs="+", choices=tuple(ENDPOINTS), default=tuple(ENDPOINTS))
+    kinds = [kind.value for kind in EndpointKind]
+    parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds, help="of endpoints; the others stay")
     parser.add_argument("--cache", type=Path, required=True, help="folder for embeddings between runs")
     return parser.parse_args()
 
 
 def kept(results: str) -> dict[str, Any]:
-    """What an earlier run wrote, since sets may be done one by one."""
+    """What an earlier run wrote, since sets and kinds of endpoints may be done one by one."""
     path = RESULTS / f"{results}.json"
     found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found
