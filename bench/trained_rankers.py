@@ -18,7 +18,6 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -34,16 +33,18 @@ from models.evaluation.runs import write_run
 from models.evaluation.vectors import cached_vectors
 from models.language_model import LanguageModel
 from models.ranking import cross_encoder
+from models.ranking.blend import BlendRanker
 from models.ranking.encoder import EncoderRanker
 from models.ranking.fact_check_text import embedding_text
-from models.ranking.generative import claim_segment, likelihoods, post_segment, tuned_model
+from models.ranking.generative import claim_segment, post_segment, second_opinion, tuned_model
 from models.ranking.hard_negatives import mine
 from models.ranking.protocol import Ranker
-from models.ranking.reranking import DEPTH, Cascade, Reranker
+from models.ranking.reranking import Reranker
+from models.ranking.second_opinion import DEPTH
 from models.ranking.train_generative import LOSSES, PAIRS, read_triples, train_on
 from models.ranking.training_posts import training_posts
 from models.ranking.upper_language import Read, Row, UpperLanguage
-from models.registry import RANKERS
+from models.registry import blend
 
 SEED = 0
 PARTS = ("encoder", "cross", "cascade", "losses", "reuse")
@@ -90,8 +91,8 @@ def _tuned_encoder(posts: PostCollection, cache: Path | None) -> Ranker:
     return EncoderRanker(encoder, facts, cached_vectors(texts, encoder, cache))
 
 
-def _blend(posts: PostCollection, cache: Path | None, name: str = "blend") -> Ranker:
-    return RANKERS[name](embedded(posts, Encoder.load(), cache))
+def _blend(posts: PostCollection, cache: Path | None, *, dates: bool = False) -> BlendRanker:
+    return blend(embedded(posts, Encoder.load(), cache), dates=dates)
 
 
 def _cross_encoder(splits: dict[str, PostCollection], folder: Path, arguments: argparse.Namespace) -> None:
@@ -104,9 +105,9 @@ def _cross_encoder(splits: dict[str, PostCollection], folder: Path, arguments: a
 
 
 def _cascade(splits: dict[str, PostCollection], cache: Path | None) -> None:
-    likely = partial(likelihoods, tuned_model())
-    for name, blend in (("cascade", "blend"), ("cascade_dates", "blend_dates")):
-        _write(splits, name, lambda posts, blend=blend: Cascade(_blend(posts, cache, blend), likely))  # type: ignore[misc]
+    opinion = second_opinion(tuned_model())
+    _write(splits, "cascade", lambda of: _blend(of, cache).with_opinion(opinion))
+    _write(splits, "cascade_dates", lambda of: _blend(of, cache, dates=True).with_opinion(opinion))
 
 
 def _losses(splits: dict[str, PostCollection], folder: Path, arguments: argparse.Namespace) -> None:

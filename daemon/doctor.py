@@ -16,7 +16,7 @@ from daemon.preparation import outdated
 from daemon.service import Service
 from daemon.settings import Settings
 from daemon.store import posts, surroundings
-from daemon.wiring import open_postman, open_service
+from daemon.wiring import load_opinion, open_postman, open_service
 from domain.errors import ClaimwatchError
 from domain.outcome import BudgetUsedUp
 from domain.query import EndpointKind, all_words_query, text_query
@@ -48,6 +48,8 @@ def _with_service(service: Service) -> Iterator[Finding]:
     yield _try("database", lambda: _database(service))
     yield _try("job queue", lambda: _queue(service))
     yield _try("encoder", lambda: _encoder(service))
+    if service.settings.match.second_opinion:
+        yield _try("second opinion", lambda: Finding("second opinion", "live", load_opinion().name))
     yield _try("confidence", lambda: _confidence(service))
     if not service.connectors:
         yield Finding("connectors", "off", "none is set up: add [connectors.NAME] to claimwatch.toml")

@@ -103,6 +103,7 @@ class SearchSettings(_Section):
 
 class MatchSettings(_Section):
     encoder: FilledPath | None = None  # a local model folder; the packaged one if unset
+    second_opinion: bool = False  # of the language model, where a post comes near several fact-checks
     keep_above: float = Field(0.3, ge=0, le=1)
 
 

@@ -27,6 +27,7 @@ from models.rewriting.policy import Rewriter
 if TYPE_CHECKING:
     from models.backbone import Encoder
     from models.ranking.matcher import Matcher
+    from models.ranking.second_opinion import SecondOpinion
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +40,8 @@ def open_service(settings: Settings, clock: Clock = system_clock) -> Iterator[Se
     """Everything a command works with; closed at the end of the block."""
     with open_database(settings) as database:
         encoder = partial(load_encoder, settings.match.encoder)
-        service = Service(settings, clock, database, _open_connectors, encoder, build_matcher, build_rewriter)
+        matcher = partial(build_matcher, second_opinion=settings.match.second_opinion)
+        service = Service(settings, clock, database, _open_connectors, encoder, matcher, build_rewriter)
         with closing(service):
             yield service
 
@@ -156,14 +158,28 @@ def load_encoder(folder: Path | None) -> "Encoder":
     return encoder
 
 
-def build_matcher(stored: fact_checks.StoredFactChecks, encoder: "Encoder") -> "Matcher":
+def build_matcher(
+    stored: fact_checks.StoredFactChecks, encoder: "Encoder", *, second_opinion: bool = False
+) -> "Matcher":
     from models.ranking.calibration import Calibration
     from models.ranking.matcher import Matcher
 
     calibration = Calibration.load()
     if calibration.encoder != encoder.version:
         _warn_of_other_encoder(calibration.encoder, encoder.version)
-    return Matcher(stored.fact_checks, stored.vectors, encoder, calibration, aliases=stored.aliases)
+    return Matcher(
+        stored.fact_checks, stored.vectors, encoder, calibration,
+        aliases=stored.aliases, opinion=load_opinion() if second_opinion else None,
+    )  # fmt: skip
+
+
+@cache
+def load_opinion() -> "SecondOpinion":
+    """Raises BadArtifact where the language model is not installed. Once: a matcher is built whenever fact-checks
+    change, and the model takes half a gigabyte."""
+    from models.ranking.generative import second_opinion, tuned_model
+
+    return second_opinion(tuned_model())
 
 
 @cache

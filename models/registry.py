@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,18 @@ class Collection:
     titles: NDArray[np.float32] | None = None
 
 
+def blend(collection: Collection, *, dates: bool = False) -> BlendRanker:
+    return BlendRanker(
+        collection.fact_checks, collection.vectors, collection.encoder, Calibration.load(),
+        titles=collection.titles, dates=dates,
+    )  # fmt: skip
+
+
 RANKERS: Mapping[str, Callable[[Collection], Ranker]] = {
     "bm25": lambda c: PlainBM25Ranker(c.fact_checks),
     "bm25f": lambda c: BM25Ranker(c.fact_checks),
     "encoder": lambda c: EncoderRanker(c.encoder, c.fact_checks, c.vectors),
     "fusion": lambda c: FusionRanker(c.fact_checks, c.vectors, c.encoder),
-    "blend": lambda c: BlendRanker(c.fact_checks, c.vectors, c.encoder, Calibration.load(), titles=c.titles),
-    "blend_dates": lambda c: BlendRanker(
-        c.fact_checks, c.vectors, c.encoder, Calibration.load(), titles=c.titles, dates=True
-    ),
+    "blend": blend,
+    "blend_dates": partial(blend, dates=True),
 }

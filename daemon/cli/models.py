@@ -136,14 +136,14 @@ def retrain_generative(
     from models.evaluation.collections import load_checkthat
     from models.evaluation.matching import embedded
     from models.ranking.train_generative import LOSSES, train
-    from models.registry import RANKERS
+    from models.registry import blend
 
     if loss not in LOSSES:
         raise BadInput(f"there is no loss {loss!r}: choose one of {', '.join(LOSSES)}")
     settings = session.settings()
     folder = _data(settings, data)
     encoder = Encoder.load(settings.match.encoder)
-    base = RANKERS["blend"](embedded(load_checkthat(folder, "train"), encoder, settings.home / "cache"))
+    base = blend(embedded(load_checkthat(folder, "train"), encoder, settings.home / "cache"))
     card = train(folder, base, out, loss=loss, seed=seed, say=partial(typer.echo, err=True))
     terminal.say_json(card)
 

@@ -56,9 +56,14 @@ class Calibration:
 
     def confidence(self, evidence: Evidence, *, lexical: bool, prior: Prior = 0.0) -> NDArray[np.float64]:
         """(candidates,) between 0 and 1."""
-        odds = np.exp(np.minimum(self.strengths(evidence, lexical=lexical, prior=prior), 50.0))  # as sure as floats go
-        confidence: NDArray[np.float64] = odds / (1 + odds + evidence.rivals @ odds)
-        return confidence
+        return confidences(self.strengths(evidence, lexical=lexical, prior=prior), evidence.rivals)
+
+
+def confidences(strengths: NDArray[np.float64], rivals: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(candidates,) between 0 and 1."""
+    odds = np.exp(np.minimum(strengths, 50.0))  # as sure as floats go
+    found: NDArray[np.float64] = odds / (1 + odds + rivals @ odds)
+    return found
 
 
 def _load(folder: Path) -> Calibration:

@@ -5,6 +5,8 @@ the paper takes to be even.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from domain.errors import BadArtifact
 from domain.fact_check import FactCheck
 from models.artifact import read_artifact
 from models.language_model import PACKAGED_SHA256, LanguageModel
+from models.ranking.second_opinion import SecondOpinion
 from models.retrieval.post_text import statement
 
 FILE = "model.safetensors"
@@ -33,9 +36,14 @@ def tuned_model(folder: Path | None = None) -> LanguageModel:
     if card.get("language_model") != PACKAGED_SHA256:
         raise BadArtifact(f"{chosen} was tuned from {card.get('language_model')}, not {PACKAGED_SHA256}; {advice}")
     try:
-        return LanguageModel.load(changes=load(content))
+        model = LanguageModel.load(changes=load(content))
     except SafetensorError as exc:
         raise BadArtifact(f"{chosen} holds no changes that can be read: {exc}; {advice}") from exc
+    return replace(model, name=f"{model.name} tuned", version=PACKAGED_SHA256[:6] + card["sha256"][:6])
+
+
+def second_opinion(model: LanguageModel) -> SecondOpinion:
+    return SecondOpinion(f"{model.name}@{model.version}", partial(likelihoods, model))
 
 
 def likelihoods(model: LanguageModel, post: str, facts: Sequence[FactCheck]) -> NDArray[np.float64]:

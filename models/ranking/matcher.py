@@ -12,10 +12,11 @@ from domain.match import Match, MatchReason
 from domain.text import has_words
 from domain.urls import canonical_url, links_in
 from models.language import detect_language
-from models.ranking.calibration import Calibration
+from models.ranking.calibration import Calibration, confidences
 from models.ranking.encoder import TextEncoder
 from models.ranking.evidence import FEATURES, Evidence, EvidenceFinder
 from models.ranking.post_words import PostWords, embed_posts
+from models.ranking.second_opinion import SecondOpinion
 from models.ranking.sentences import BestSentences
 from models.verification.cues import load_cues
 
@@ -54,8 +55,9 @@ class Matcher:
 
     `vectors` (fact-checks, dim) are the fact-checks' embeddings by `encoder`, zeros where there is none; `aliases`
     other addresses of each. For posts in a language other than `languages` nothing that the encoder says is looked at,
-    only words. The dates of post and fact-check, where known, weigh little (`dates.py`). Posts come and go in batches;
-    a post's matches do not depend on its neighbours. May be shared by threads.
+    only words. The dates of post and fact-check, where known, weigh little (`dates.py`). With an `opinion` it is asked
+    where several fact-checks are near. Posts come and go in batches; a post's matches do not depend on its neighbours.
+    May be shared by threads.
     """
 
     def __init__(
@@ -67,17 +69,20 @@ class Matcher:
         *,
         aliases: Sequence[Sequence[str]] = (),
         languages: Set[str] = ENCODER_LANGUAGES,
+        opinion: SecondOpinion | None = None,
     ) -> None:
         self._fact_checks = fact_checks
         self._encoder = encoder
         self._calibration = calibration
         self._languages = {*languages, "und"}
+        self._opinion = opinion
         self._finder = EvidenceFinder(fact_checks, vectors, encoder)
         self._sentences = BestSentences(encoder)
         # An address of its own wins over one that another fact-check is also known by.
         self._by_address = {address: number for number, known in enumerate(aliases) for address in known}
         self._by_address |= {fact.key: number for number, fact in enumerate(fact_checks)}
         self.name = f"{calibration.name}@{calibration.version}+{encoder.version}"
+        self.name += f"+{opinion.name}" if opinion else ""
 
     def match(self, posts: Sequence[PostText], *, k: int = 5) -> list[PostMatches]:
         """The k likeliest fact-checks of each post; those whose article the post links come first, with certainty."""
@@ -109,12 +114,17 @@ class Matcher:
         retrieved = evidence.candidates
         published = [self._fact_checks[number].published_at for number in retrieved.numbers]
         prior = self._calibration.dates.weak(post.posted_at, published)
-        confidences = self._calibration.confidence(evidence, lexical=words.lexical, prior=prior)
+        strengths = self._calibration.strengths(evidence, lexical=words.lexical, prior=prior)
+        found = confidences(strengths, evidence.rivals)
+        if self._opinion and not words.lexical and found.max(initial=0.0) >= NEAR:
+            facts = [self._fact_checks[number] for number in retrieved.numbers]
+            strengths = self._opinion.reconsider(strengths, evidence.rivals, words.passage or post.text, facts)
+            found = confidences(strengths, evidence.rivals)
         coverage = evidence.features[:, FEATURES.index("coverage")]
         return [
             _Candidate(
                 int(retrieved.numbers[i]),
-                float(confidences[i]),
+                float(found[i]),
                 {
                     "bm25": float(retrieved.bm25[i]),
                     "cosine": float(retrieved.cosine[i]),
@@ -124,7 +134,7 @@ class Matcher:
                 words.vector,
                 words.passage,
             )
-            for i in range(len(confidences))
+            for i in range(len(found))
         ]
 
     def _explain(self, candidates: Sequence[_Candidate]) -> dict[_Candidate, str]:

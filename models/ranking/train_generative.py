@@ -6,7 +6,6 @@ Each pair makes three rows: post after claim, claim after post, and post after a
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,9 @@ from models.evaluation.matching import rank_posts
 from models.evaluation.metrics import average_precision, mean, per_query
 from models.language_model import PACKAGED_SHA256, LanguageModel
 from models.ranking import generative_losses as losses
-from models.ranking.generative import FILE, claim_segment, likelihoods, post_segment, tuned_model
+from models.ranking.blend import BlendRanker
+from models.ranking.generative import FILE, claim_segment, post_segment, second_opinion, tuned_model
 from models.ranking.protocol import Ranker
-from models.ranking.reranking import Cascade
 from models.ranking.training_posts import TrainingPosts, training_posts
 from models.ranking.upper_language import Logs, Read, Row, UpperLanguage
 from models.training import learn, shuffled_batches
@@ -82,7 +81,7 @@ LOSSES: Mapping[str, Loss] = {
 
 
 def train(
-    data: Path, base: Ranker, out: Path | None = None, *, loss: str = "mix", seed: int = 0, pairs: int = PAIRS,
+    data: Path, base: BlendRanker, out: Path | None = None, *, loss: str = "mix", seed: int = 0, pairs: int = PAIRS,
     say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
     """Learn from CheckThat! 2022's train split in `data`, whose hard negatives `base` finds; weights and card go to
@@ -97,13 +96,13 @@ def train(
     return write_artifact(folder, FILE, (folder / FILE).read_bytes(), card | {"metrics": metrics})
 
 
-def measure(posts: PostCollection, base: Ranker, model: LanguageModel) -> dict[str, dict[str, float]]:
-    """MAP@1 and MAP@5 of the base ranker and of the cascade over it."""
+def measure(posts: PostCollection, base: BlendRanker, model: LanguageModel) -> dict[str, dict[str, float]]:
+    """MAP@1 and MAP@5 of the blend, and of the blend with the model's opinion."""
     figures = {}
-    for name, ranker in {"blend": base, "cascade": Cascade(base, partial(likelihoods, model))}.items():
+    for ranker in (base, base.with_opinion(second_opinion(model))):
         run = rank_posts(ranker, posts)
         of_posts = {f"map{k}": per_query(run, posts.qrels, average_precision(k)) for k in (1, 5)}
-        figures[name] = {metric: round(mean(values), 4) for metric, values in of_posts.items()}
+        figures[ranker.name] = {metric: round(mean(values), 4) for metric, values in of_posts.items()}
     return figures
 
 

@@ -15,7 +15,8 @@ from domain.fact_check import FactCheck
 from models import low_rank
 from models.language_model import LanguageModel
 from models.ranking.generative import likelihoods
-from models.ranking.reranking import DEPTH, Cascade, Reranker
+from models.ranking.reranking import Reranker
+from models.ranking.second_opinion import DEPTH
 from models.ranking.train_generative import LOSSES, Triple, fit
 from models.ranking.upper_language import Row, UpperLanguage
 
@@ -112,32 +113,3 @@ def test_the_best_of_the_base_are_ranked_anew_and_the_others_stay_behind(
     best = likelihoods(model, "a b", facts[-DEPTH:])
     assert order[:DEPTH] == [7 - DEPTH + at for at in np.argsort(-best).tolist()]
     assert order[DEPTH:] == [1, 0]
-
-
-class Near:
-    """Ranks fact-checks by their number, the last one first, each nearly as good as the next."""
-
-    name = "near"
-
-    def score(self, posts: Sequence[str], candidates: Sequence[FactCheck]) -> NDArray[np.float32]:
-        return np.tile(np.arange(len(candidates), dtype=np.float32) / 10, (len(posts), 1))
-
-
-def test_a_cascade_asks_about_the_best_of_posts_that_are_unsure_and_leaves_others_as_they_are(
-    make: MakeFactCheck,
-) -> None:
-    facts = [make(letter) for letter in "abcdefg"]
-    asked: list[str] = []
-
-    def likely(post: str, found: Sequence[FactCheck]) -> NDArray[np.float64]:
-        asked.extend(fact.claim for fact in found)
-        return np.array([-1.0 if fact.claim == "d" else -3.0 for fact in found])
-
-    (scores,) = Cascade(Near(), likely).score(["p"], facts)
-    assert [facts[at].claim for at in np.argsort(-scores)] == list("dgfecba")
-    assert sorted(asked) == list("cdefg")
-
-    asked.clear()
-    (sure,) = Cascade(Backwards(), likely).score(["p"], facts)
-    assert sure.tolist() == Backwards().score(["p"], facts)[0].tolist()
-    assert not asked
