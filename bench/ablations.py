@@ -205,7 +205,7 @@ def _ways_of(seed: Mapping[str, Any]) -> dict[str, tuple[Course, ...]]:
     """The courses that were chosen where the policy was trained."""
     biases = [_NEVER if each["stop_bias"] == "never" else each["stop_bias"] for each in seed["courses"]]
     chosen = tuple(Course(each["target"], bias) for each, bias in zip(seed["courses"], biases, strict=True))
-    return {"stopping": chosen, "always": (Course(seed["always_target"], _NEVER),)}
+    return {"stopping": chosen, "always": (Course(best_target(seed["grid"]), _NEVER),)}
 
 
 def _weighed(texts: str, sides: Mapping[str, Side]) -> Figures:

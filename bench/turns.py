@@ -4,13 +4,14 @@
 
 The folders are those of bench/decision_transformer.py, which trains the policy. As in the paper, the true score lowers
 the return that is asked for and ends what is perfect; nothing else ends it. Left out are claims that are perfect as
-they are. Writes bench/results/turns.json and bench/results/rewriting_{turns,actions,changes}.svg.
+they are. Beside what it chooses, what all legal edits of the same claims come to, from the exploration.
+Writes bench/results/turns.json and bench/results/rewriting_*.svg.
 """
 
 import argparse
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -27,15 +28,20 @@ from models.evaluation.claim_sets import CLAIM_SETS
 from models.rewriting.decision_transformer.encoders import StateEncoder, TextEncoder
 from models.rewriting.decision_transformer.policy import DecisionPolicy
 from models.rewriting.decision_transformer.rollout import Course, rollout
-from models.rewriting.edits import NAMES, EditState
+from models.rewriting.edits import NAMES, POSITIONS, EditState
+from models.rewriting.exploration import manifest, records
 from models.rewriting.exploration.breadth_first import PERFECT
 
 SET, ROW, SEED = "fever", "dt_frozen_pooled_sparse", 0
 OUTCOMES: Mapping[str, Callable[[float], bool]] = {
     "better": lambda change: change > 0, "the same": lambda change: change == 0, "worse": lambda change: change < 0,
 }  # fmt: skip
+_ENOUGH = 20  # edits, for a mean to be drawn
 # Of edits on Wikipedia's claims, BM25, AP@50 (section 5.3): the mean change by an edit, in points.
 PAPER = {"remove": 1.83, "swap": 0.88, "add synonym": -0.34, "present simple": -0.98}
+
+
+Change = tuple[str, float]  # an edit, and what it changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class Turns:
     edits: tuple[str, ...]
 
     @property
-    def changes(self) -> list[tuple[str, float]]:
+    def changes(self) -> list[Change]:
         steps = zip(self.edits, pairwise(self.worths), strict=True)
         return [(edit, after - before) for edit, (before, after) in steps]
 
@@ -84,9 +90,20 @@ def by_turn(turns: Sequence[Turns]) -> dict[str, list[dict[str, float]]]:
     return found
 
 
-def by_action(turns: Sequence[Turns]) -> dict[str, dict[str, Any]]:
+def legal_first_edits(folder: Path, claims: Collection[str]) -> list[Change]:
+    """All that can be done to the claims as they are."""
+    metric = manifest.read(folder)["metrics"][0]
+    rows = records.read(folder, "visits", ["claim", "depth", "actions", metric, f"{metric} of actions"])
+    return [
+        (NAMES[action // POSITIONS], after - row[metric])
+        for row in rows
+        if row["depth"] == 0 and row["claim"] in claims
+        for action, after in zip(row["actions"], row[f"{metric} of actions"], strict=True)
+    ]
+
+
+def by_action(steps: Sequence[Change]) -> dict[str, dict[str, Any]]:
     """Of each kind of edit: shares of all edits by what came of them, and mean changes in points of AP@50."""
-    steps = [step for each in turns for step in each.changes]
     found = {}
     for action in NAMES:
         changes = [change for edit, change in steps if edit == action]
@@ -94,9 +111,11 @@ def by_action(turns: Sequence[Turns]) -> dict[str, dict[str, Any]]:
         found[action] = {
             "edits": len(changes),
             "share": {outcome: round(counts[outcome] / len(steps), 4) for outcome in OUTCOMES},
-            "change": round(100 * mean(changes), 2) if changes else 0.0,
-            "change_where_better": _mean_of(changes, OUTCOMES["better"]),
-            "change_where_worse": _mean_of(changes, OUTCOMES["worse"]),
+            "change": {
+                "where better": _mean_of(changes, OUTCOMES["better"]),
+                "all edits": _mean_of(changes, lambda _: True),
+                "where worse": _mean_of(changes, OUTCOMES["worse"]),
+            },
         }
     return found
 
@@ -106,24 +125,22 @@ def _mean_of(changes: Sequence[float], is_so: Callable[[float], bool]) -> float:
     return round(100 * mean(chosen), 2) if chosen else 0.0
 
 
-def draw(turns: Mapping[str, Sequence[Mapping[str, Any]]], actions: Mapping[str, Mapping[str, Any]]) -> None:
+def draw_turns(turns: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     lines = {
         f"{outcome} at the end": [Circle(each["turn"], each["map50"], each["claims"]) for each in line]
         for outcome, line in turns.items()
     }
-    write_circles(
-        RESULTS / "rewriting_turns.svg", "Worth of the queries at each turn; a circle's area: how many are left",
-        ("turn (1: the claim)", "mAP@50"), lines,
-    )  # fmt: skip
+    title = "Worth of the queries at each turn; a circle's area: how many are left"
+    write_circles(RESULTS / "rewriting_turns.svg", title, ("turn (1: the claim)", "mAP@50"), lines)
+
+
+def draw_actions(whose: str, label: str, actions: Mapping[str, Mapping[str, Any]]) -> None:
     shares = {action: {name: 100 * share for name, share in each["share"].items()} for action, each in actions.items()}
-    write_bars(RESULTS / "rewriting_actions.svg", "Edits by what came of them", ("", "% of all edits"), shares)
-    changes = {
-        action: {
-            "where better": each["change_where_better"], "all edits": each["change"],
-            "where worse": each["change_where_worse"],
-        } for action, each in actions.items()
-    }  # fmt: skip
-    write_bars(RESULTS / "rewriting_changes.svg", "Mean change by an edit", ("", "points of AP@50"), changes)
+    path = RESULTS / f"rewriting_{label}actions.svg"
+    write_bars(path, f"{whose} by what came of them", ("", "% of these edits"), shares)
+    means = {action: each["change"] if each["edits"] >= _ENOUGH else {} for action, each in actions.items()}
+    path = RESULTS / f"rewriting_{label}changes.svg"
+    write_bars(path, f"{whose}: mean change by one", ("", "points of AP@50"), means)
 
 
 def main() -> None:
@@ -137,14 +154,20 @@ def main() -> None:
     policy = DecisionPolicy.load(arguments.out / label / ROW / str(SEED), StateEncoder(TextEncoder()))
     trained = json.loads((RESULTS / "decision_transformer.json").read_text("utf-8"))["rows"][label][ROW]
     target = best_target(trained["seeds"][str(SEED)]["grid"])
-    every = followed(policy, task, task.train, [*task.choosing, *task.judging], target)
+    claims = [*task.choosing, *task.judging]
+    every = followed(policy, task, task.train, claims, target)
     turns = [each for each in every if each.worths[0] < PERFECT]
-    at_turns, of_actions = by_turn(turns), by_action(turns)
-    draw(at_turns, of_actions)
-    whose = {"claims_of": f"{SET} {CLAIM_SETS[SET].splits[0]}, held out", "claims": len(turns), "target": target}
+    at_turns, chosen = by_turn(turns), by_action([step for each in turns for step in each.changes])
+    imperfect = {claim for claim, each in zip(claims, every, strict=True) if each.worths[0] < PERFECT}
+    split = CLAIM_SETS[SET].splits[0]
+    legal = by_action(legal_first_edits(arguments.explored / f"{SET}-{split}-{EndpointKind.RANKED}", imperfect))
+    draw_turns(at_turns)
+    draw_actions("Edits chosen", "", chosen)
+    draw_actions("Legal first edits", "legal_", legal)
+    whose = {"claims_of": f"{SET} {split}, held out", "claims": len(turns), "target": target}
     whose |= {"perfect_as_they_are": len(every) - len(turns), "policy": ROW}
     sources = [arguments.data / file for file in SOURCES]
-    found = {"turns": at_turns, "actions": of_actions, "paper_change": PAPER}
+    found = {"turns": at_turns, "chosen": chosen, "legal": legal, "paper_change": PAPER}
     print(json.dumps(found, indent=1))
     print(write_result("turns", whose | found | provenance(sources, SEED)))
 
