@@ -14,7 +14,7 @@ import argparse
 import json
 import logging
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -85,7 +85,7 @@ class Setup:
         return path
 
 
-def negatives(setup: Setup) -> Figures:
+def negatives(setup: Setup) -> Iterator[Figures]:
     """Trained on improving sequences alone, and on as many losing ones beside them; then FoolMeTwice's test claims."""
     arguments = setup.arguments
     relaxed = arguments.explored / "relaxed"
@@ -93,15 +93,17 @@ def negatives(setup: Setup) -> Figures:
     for _ in run.run(Plan(arguments.data, "fm2", split, RANKED, _RELAXED), relaxed / f"fm2-{split}-ranked"):
         pass
     with_relaxed = argparse.Namespace(**{**vars(arguments), "explored": relaxed})
-    found: Figures = {}
-    for label, losing in (("improving", 0), ("improving and losing", _LOSING)):
-        task = open_task("fm2", RANKED, with_relaxed, losing=losing)
-        found["claim"] = _means(task.test, _as_they_are(task, task.test, task.test.tokens))
-        found[label] = {"episodes": len(task.learned)}
-        for row in ROWS:
-            found[label][row] = _over_seeds([_trained_on(setup, task, label, row, seed) for seed in setup.seeds])
-            print(label, row, found[label][row], flush=True)
-    return found
+    tasks = {
+        label: open_task("fm2", RANKED, with_relaxed, losing=losing)
+        for label, losing in (("improving", 0), ("improving and losing", _LOSING))
+    }
+    test = tasks["improving"].test
+    found: Figures = {"claim": _means(test, _as_they_are(tasks["improving"], test, test.tokens))}
+    for row, (label, task) in product(ROWS, tasks.items()):
+        of_label = found.setdefault(label, {"episodes": len(task.learned)})
+        of_label[row] = _over_seeds([_trained_on(setup, task, label, row, seed) for seed in setup.seeds])
+        print(label, row, of_label[row], flush=True)
+        yield found
 
 
 def _trained_on(setup: Setup, task: Task, label: str, row: str, seed: int) -> Figures:
@@ -118,7 +120,7 @@ def _both_ways(task: Task, rewrite: Rewrite) -> dict[str, tuple[Course, ...]]:
     return {"stopping": courses, "always": (Course(best_target(grid), _NEVER),)}
 
 
-def corrupted(setup: Setup) -> Figures:
+def corrupted(setup: Setup) -> Iterator[Figures]:
     """FoolMeTwice's claims after one random edit that loses, rewritten: held-out ones, and a tenth of those learned
     from, as in the paper."""
     task = open_task("fm2", RANKED, setup.arguments)
@@ -140,7 +142,7 @@ def corrupted(setup: Setup) -> Figures:
         for name, of_seeds in _mended(setup, choosing, broken, row).items():
             found[name][row] = _over_seeds(of_seeds)
             print(name, row, found[name], flush=True)
-    return found
+    yield found
 
 
 def _mended(setup: Setup, task: Task, broken: Mapping[str, Side], row: str) -> dict[str, list[Figures]]:
@@ -173,7 +175,7 @@ def _random_edit(task: Task, side: Side, claim: str, rng: np.random.Generator) -
     return task.environment.apply(state, int(rng.choice(np.flatnonzero(task.environment.legal(state)))))
 
 
-def transfer(setup: Setup) -> Figures:
+def transfer(setup: Setup) -> Iterator[Figures]:
     """Learned from FEVER's claims, courses and all; then discovery's, beside what was learned there."""
     trained_on = json.loads((RESULTS / "decision_transformer.json").read_text("utf-8"))["rows"]
     task = open_task("discovery", RANKED, setup.arguments)
@@ -190,7 +192,7 @@ def transfer(setup: Setup) -> Figures:
             of_seeds.append(_on_sides(partial(rewritten, policy, task), ways, sides))
         found[f"{row} learned from {source}"] = _over_seeds(of_seeds)
         print(row, source, found[f"{row} learned from {source}"], flush=True)
-    return found | {f"weights for {texts}": _weighed(texts, sides) for texts in ("passages", "posts")}
+    yield found | {f"weights for {texts}": _weighed(texts, sides) for texts in ("passages", "posts")}
 
 
 def _on_sides(rewrite: Rewrite, ways: Mapping[str, Sequence[Course]], sides: Mapping[str, Side]) -> Figures:
@@ -254,10 +256,12 @@ def main() -> None:
     torch.set_num_threads(1)
     setup, path = Setup(arguments, StateEncoder(TextEncoder())), RESULTS / "ablations.json"
     parts = json.loads(path.read_text("utf-8"))["parts"] if path.exists() else {}
+    sources = [arguments.data / file for file in SOURCES]
     for part in arguments.parts:
-        parts[part] = PARTS[part](setup)
-        sources = [arguments.data / file for file in SOURCES]
-        write_result("ablations", {"seeds": arguments.seeds, "parts": parts} | provenance(sources, arguments.seeds[0]))
+        for found in PARTS[part](setup):  # a row more each time
+            figures = {"seeds": arguments.seeds, "parts": parts | {part: found}}
+            write_result("ablations", figures | provenance(sources, arguments.seeds[0]))
+        parts[part] = found
 
 
 if __name__ == "__main__":
