@@ -174,9 +174,9 @@ def match_words(
     """As for posts in a language that the encoder does not know."""
     nowhere: NDArray[np.float32] = np.zeros(finder.dim, dtype=np.float32)
     found = {}
-    posts = [PostWords(search_words(text), nowhere, nowhere, lexical=True) for text in texts]
+    posts = [PostWords(search_words(text), nowhere, nowhere, "lexical") for text in texts]
     for source, evidence in zip(sources, finder.find(posts), strict=True):
-        sure = calibration.confidence(evidence, lexical=True) >= SURE
+        sure = calibration.confidence(evidence, mode="lexical") >= SURE
         found[source] = frozenset(facts[n].key for n in evidence.candidates.numbers[sure])
     return found
 

@@ -161,8 +161,8 @@ def calibration_of_card() -> dict[str, float]:
 
 def confidence(posts: PostCollection, encoder: Encoder, cache: Path | None) -> dict[str, float]:
     embedded = train_calibration.embed(posts, encoder, cache)
-    examples = train_calibration.build_examples(embedded, FieldSettings.load(), seed=SEED, lexical=False)
-    found = measure_confidence(outcomes(Calibration.load(), examples.large, lexical=False))
+    examples = train_calibration.build_examples(embedded, FieldSettings.load(), seed=SEED)
+    found = measure_confidence(outcomes(Calibration.load(), examples.large))
     return {"ece": found["calibration_error"], "brier": found["brier"], "none_auroc": found["auroc"]}
 
 

@@ -1,12 +1,13 @@
 """Rankers that are trained but that the product's blend does without: what they answer, and what they cost.
 
     PYTHONPATH=. python bench/trained_rankers.py --data ../shared/data [--cache FOLDER] [--splits dev test2021]
-        [--only encoder cross cascade losses reuse] [--losses hmi …] [--work FOLDER]
+        [--only encoder cross cascade multilingual losses reuse] [--losses hmi …] [--work FOLDER]
 
 encoder     The encoder that `claimwatch retrain encoder` tunes, by cosine alone.
 cross       The blend's best five of every post by a cross-encoder on the same layers, trained here into --work.
 cascade     The blend, with and without dates, and of posts that it is unsure of the best five by it and by the
             language model that `claimwatch retrain generative` tunes.
+multilingual  The blend of words, the multilingual encoder and the packaged one; and the cascade over it.
 losses      The blend's best five of every post by the language model alone, tuned with each of --losses into --work:
             the ablation of generative matching, table 3.
 reuse       How much faster posts are scored after a claim that is read once, for 1, 8 and 64 posts.
@@ -47,7 +48,7 @@ from models.ranking.upper_language import Read, Row, UpperLanguage
 from models.registry import blend
 
 SEED = 0
-PARTS = ("encoder", "cross", "cascade", "losses", "reuse")
+PARTS = ("encoder", "cross", "cascade", "multilingual", "losses", "reuse")
 SIZES = (1, 8, 64)  # posts a claim
 _REPEATS = 3
 
@@ -60,6 +61,7 @@ def main() -> None:
         "encoder": lambda: _write(splits, "encoder_tuned", lambda posts: _tuned_encoder(posts, arguments.cache)),
         "cross": lambda: _cross_encoder(splits, folder, arguments),
         "cascade": lambda: _cascade(splits, arguments.cache),
+        "multilingual": lambda: _multilingual(splits, arguments.cache),
         "losses": lambda: _losses(splits, folder, arguments),
         "reuse": lambda: _reuse(folder),
     }
@@ -108,6 +110,15 @@ def _cascade(splits: dict[str, PostCollection], cache: Path | None) -> None:
     opinion = second_opinion(tuned_model())
     _write(splits, "cascade", lambda of: _blend(of, cache).with_opinion(opinion))
     _write(splits, "cascade_dates", lambda of: _blend(of, cache, dates=True).with_opinion(opinion))
+
+
+def _multilingual(splits: dict[str, PostCollection], cache: Path | None) -> None:
+    opinion, encoder = second_opinion(tuned_model()), Encoder.load("multilingual")
+    for dates, name in ((False, "multilingual"), (True, "multilingual_dates")):
+        for split, posts in splits.items():
+            ranker = blend(embedded(posts, encoder, cache), dates=dates)
+            _write({split: posts}, name, lambda _, ranker=ranker: ranker)  # type: ignore[misc]
+            _write({split: posts}, f"cascade_{name}", lambda _, ranker=ranker: ranker.with_opinion(opinion))  # type: ignore[misc]
 
 
 def _losses(splits: dict[str, PostCollection], folder: Path, arguments: argparse.Namespace) -> None:

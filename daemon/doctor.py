@@ -95,7 +95,7 @@ def _encoder(service: Service) -> Finding:
 def _confidence(service: Service) -> Finding:
     from models.ranking.calibration import Calibration
 
-    calibration = Calibration.load()
+    calibration = Calibration.load(multilingual=service.encoder.languages is None)
     known = f"{calibration.name} {calibration.version}"
     if calibration.encoder != service.encoder.version:
         known += (

@@ -102,7 +102,8 @@ class SearchSettings(_Section):
 
 
 class MatchSettings(_Section):
-    encoder: FilledPath | None = None  # a local model folder; the packaged one if unset
+    # A local model folder, or the one for posts in any language; the packaged one for English if unset.
+    encoder: Literal["multilingual"] | FilledPath | None = None
     second_opinion: bool = False  # of the language model, where a post comes near several fact-checks
     keep_above: float = Field(0.3, ge=0, le=1)
 

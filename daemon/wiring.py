@@ -25,7 +25,7 @@ from domain.search_index import SearchIndex
 from models.rewriting.policy import Rewriter
 
 if TYPE_CHECKING:
-    from models.backbone import Encoder
+    from models.backbone import Encoder, EncoderChoice
     from models.ranking.matcher import Matcher
     from models.ranking.second_opinion import SecondOpinion
 
@@ -145,15 +145,14 @@ def index_for(encode: Encode) -> Callable[[EndpointKind], SearchIndex]:
     return make
 
 
-def load_encoder(folder: Path | None) -> "Encoder":
-    """None: the packaged one, tuned for posts beside fact-checks. Raises BadArtifact also for an encoder whose vectors
-    the database has no room for."""
+def load_encoder(chosen: "EncoderChoice") -> "Encoder":
+    """None: the packaged one. Raises BadArtifact also for an encoder whose vectors the database has no room for."""
     from models.backbone import Encoder
 
-    encoder = Encoder.load(folder)
+    encoder = Encoder.load(chosen)
     if encoder.dim != _STORED_DIM:
         raise BadArtifact(
-            f"{folder} makes vectors of {encoder.dim} numbers, the database keeps {_STORED_DIM}: choose another encoder"
+            f"{chosen} makes vectors of {encoder.dim} numbers, the database keeps {_STORED_DIM}: choose another encoder"
         )
     return encoder
 
@@ -164,13 +163,21 @@ def build_matcher(
     from models.ranking.calibration import Calibration
     from models.ranking.matcher import Matcher
 
-    calibration = Calibration.load()
+    multilingual = encoder.languages is None
+    calibration = Calibration.load(multilingual=multilingual)
     if calibration.encoder != encoder.version:
         _warn_of_other_encoder(calibration.encoder, encoder.version)
     return Matcher(
         stored.fact_checks, stored.vectors, encoder, calibration,
-        aliases=stored.aliases, opinion=load_opinion() if second_opinion else None,
+        aliases=stored.aliases, companion=companion_encoder() if multilingual else None,
+        opinion=load_opinion() if second_opinion else None,
     )  # fmt: skip
+
+
+@cache
+def companion_encoder() -> "Encoder":
+    """The packaged encoder beside the multilingual one: both together know English better than either."""
+    return load_encoder(None)
 
 
 @cache

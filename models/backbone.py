@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 MAX_TOKENS = 256  # what the packaged encoder was trained on; longer texts are cut here
 _BATCH_TOKENS = 512  # of one forward pass: more is no faster, and leaves a core idle at the end
 
+EncoderChoice = Path | Literal["multilingual"] | None
+_ENGLISH = frozenset({"en"})
+
 _MeanStates = Callable[[Sequence[Sequence[int]]], "Tensor"]  # token ids of each text → (texts, dim)
 
 
@@ -41,13 +44,18 @@ class Encoder:
     dim: int
     _mean_states: _MeanStates
     _tokenizer: "Tokenizer"
+    languages: frozenset[str] | None = _ENGLISH  # None: about all that people post in
+    _shared: NDArray[np.float32] | None = None  # (dim,), of unit length: a direction that is taken out of every vector
 
     @classmethod
-    def load(cls, folder: Path | None = None) -> "Encoder":
-        """From a folder with config.json, tokenizer.json and model.safetensors; None: the packaged encoder.
+    def load(cls, folder: EncoderChoice = None) -> "Encoder":
+        """From a folder with config.json, tokenizer.json and model.safetensors; None: the packaged encoder;
+        "multilingual": the one for posts in any language.
 
         Raises BadArtifact if a file is missing or unusable, or the packaged weights are not the known ones.
         """
+        if folder == "multilingual":
+            return cls._multilingual()
         chosen = folder or packaged_folder()
         for file in ("config.json", "tokenizer.json", "model.safetensors"):
             if not (chosen / file).is_file():
@@ -61,6 +69,25 @@ class Encoder:
         config = _config(chosen)
         name = "all-MiniLM-L6-v2" if folder is None else folder.name
         return cls(name, sha256[:12], config["hidden_size"], _network(chosen, config), _tokenizer(chosen, config))
+
+    @classmethod
+    def _multilingual(cls) -> "Encoder":
+        """multilingual-e5-small (`multilingual.py`), each vector less what it shares with that of no text at all.
+
+        Its cosines lie between .7 and 1 else. On CheckThat! 2022's dev split MAP@1 by cosine alone is .874 less that
+        direction, .814 with it, and .854 less the mean of all claims.
+        """
+        from models import multilingual
+        from models.bert import Bert
+
+        parts = multilingual.read()
+        parts.tokenizer.enable_truncation(MAX_TOKENS)
+        network = Bert(parts.config, parts.weights)
+        of_nothing = network.mean_states([parts.tokenizer.encode("").ids])[0].numpy()
+        return cls(
+            "multilingual-e5-small", parts.sha256[:12], parts.config.hidden_size, network.mean_states, parts.tokenizer,
+            languages=None, _shared=of_nothing / np.linalg.norm(of_nothing),
+        )  # fmt: skip
 
     @classmethod
     def tuned(cls, folder: Path | None = None, part: str = "whole") -> "Encoder":
@@ -99,6 +126,9 @@ class Encoder:
         batches = list(token_batches(order, tokens))
         for batch, means in zip(batches, self._forward([[tokens[i] for i in batch] for batch in batches]), strict=True):
             vectors[batch] = means / np.linalg.norm(means, axis=1, keepdims=True)
+        if self._shared is not None:
+            vectors -= np.outer(vectors @ self._shared, self._shared)
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)
         return vectors
 
     def _forward(self, batches: list[list[list[int]]]) -> Iterator[NDArray[np.float32]]:

@@ -11,7 +11,7 @@ from domain.fact_check import FactCheck
 from models.ranking.blend import BlendRanker
 from models.ranking.bm25 import BM25Ranker, PlainBM25Ranker
 from models.ranking.calibration import Calibration
-from models.ranking.encoder import EncoderRanker, TextEncoder
+from models.ranking.encoder import EncoderRanker, PostEncoder, TextEncoder
 from models.ranking.fusion import FusionRanker
 from models.ranking.protocol import Ranker
 
@@ -19,18 +19,21 @@ from models.ranking.protocol import Ranker
 @dataclass(frozen=True, slots=True)
 class Collection:
     """What rankers are built over: fact-checks and their embeddings (fact-checks, dim) by the encoder; those of their
-    titles where they are made already."""
+    titles, and by a companion of the encoder, where they are made already."""
 
     fact_checks: Sequence[FactCheck]
     vectors: NDArray[np.float32]
-    encoder: TextEncoder
+    encoder: PostEncoder
     titles: NDArray[np.float32] | None = None
+    companion: TextEncoder | None = None
+    companions: NDArray[np.float32] | None = None
 
 
 def blend(collection: Collection, *, dates: bool = False) -> BlendRanker:
     return BlendRanker(
-        collection.fact_checks, collection.vectors, collection.encoder, Calibration.load(),
-        titles=collection.titles, dates=dates,
+        collection.fact_checks, collection.vectors, collection.encoder,
+        Calibration.load(multilingual=collection.encoder.languages is None),
+        titles=collection.titles, companion=collection.companion, companions=collection.companions, dates=dates,
     )  # fmt: skip
 
 

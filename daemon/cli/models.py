@@ -153,12 +153,14 @@ def retrain_calibration(
     data: Data = None,
     out: Out = None,
     seed: int = 0,
+    multilingual: Annotated[bool, typer.Option(help="For the multilingual encoder.")] = False,
 ) -> None:
     """Fit what ranks candidates and says how sure a match is: on the train split, measured on dev."""
     from models.ranking.train_calibration import train
 
     settings = session.settings()
-    terminal.say_json(train(_data(settings, data), out, seed=seed, cache=settings.home / "cache"))
+    cache = settings.home / "cache"
+    terminal.say_json(train(_data(settings, data), out, seed=seed, multilingual=multilingual, cache=cache))
 
 
 def _all_data(settings: Settings, given: Path | None) -> Path:

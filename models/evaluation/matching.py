@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from domain.search_index import Hit
+from models.backbone import Encoder
 from models.evaluation.bootstrap import Interval, mean_interval, paired_interval
 from models.evaluation.collections import PostCollection, load_checkthat
 from models.evaluation.metrics import average_precision, per_query, reciprocal_rank
 from models.evaluation.runs import Run, ranked, write_run
 from models.evaluation.vectors import cached_vectors
-from models.ranking.encoder import TextEncoder
+from models.ranking.encoder import PostEncoder
 from models.ranking.fact_check_text import embedding_text
 from models.ranking.protocol import Ranker
 from models.registry import RANKERS, Collection
@@ -34,7 +35,7 @@ class Row:
 
 
 def evaluate_matching(
-    data: Path, split: str, out: Path, *, encoder: TextEncoder, cache: Path | None = None, seed: int = 0
+    data: Path, split: str, out: Path, *, encoder: PostEncoder, cache: Path | None = None, seed: int = 0
 ) -> list[Row]:
     """Rank the split's posts with every registered ranker, write `checkthat2022.<split>.<row>.trec` into `out`, and
     measure; a split without labels gets its run files and no rows."""
@@ -46,19 +47,23 @@ def evaluate_matching(
 
 
 def make_runs(
-    posts: PostCollection, encoder: TextEncoder, cache: Path | None, *, names: Iterable[str] = tuple(RANKERS)
+    posts: PostCollection, encoder: PostEncoder, cache: Path | None, *, names: Iterable[str] = tuple(RANKERS)
 ) -> dict[str, Run]:
     """What each ranker answers, by its name."""
     collection = embedded(posts, encoder, cache)
     return {name: rank_posts(RANKERS[name](collection), posts) for name in names}
 
 
-def embedded(posts: PostCollection, encoder: TextEncoder, cache: Path | None) -> Collection:
-    """The fact-checks with their embeddings, kept in `cache` between runs."""
+def embedded(posts: PostCollection, encoder: PostEncoder, cache: Path | None) -> Collection:
+    """The fact-checks with their embeddings, kept in `cache` between runs; by the packaged encoder too where the
+    encoder is the multilingual one."""
     facts = posts.fact_checks
-    vectors = cached_vectors([embedding_text(f.claim, f.title) for f in facts], encoder, cache)
+    claims = [embedding_text(f.claim, f.title) for f in facts]
+    vectors = cached_vectors(claims, encoder, cache)
     titles = cached_vectors([f.title or f.claim for f in facts], encoder, cache)
-    return Collection(facts, vectors, encoder, titles)
+    companion = Encoder.load() if encoder.languages is None else None
+    companions = cached_vectors(claims, companion, cache) if companion else None
+    return Collection(facts, vectors, encoder, titles, companion, companions)
 
 
 def measure(runs: dict[str, Run], posts: PostCollection, seed: int) -> list[Row]:

@@ -35,13 +35,18 @@ class BlendRanker:
         calibration: Calibration,
         *,
         titles: NDArray[np.float32] | None = None,
+        companion: TextEncoder | None = None,
+        companions: NDArray[np.float32] | None = None,
         dates: bool = False,
     ) -> None:
         self.name = "blend_dates" if dates else "blend"
         self._fact_checks = fact_checks
         self._fusion = FusionRanker(fact_checks, vectors, encoder)
-        self._finder = EvidenceFinder(fact_checks, vectors, encoder, titles=titles)
-        self._encoder = encoder
+        self._finder = EvidenceFinder(
+            fact_checks, vectors, encoder, titles=titles, companion=companion, companions=companions
+        )
+        self._encode = encoder.encode
+        self._companion = companion.encode if companion else None
         self._calibration = calibration
         self._dates = dates
         self._opinion: SecondOpinion | None = None
@@ -66,7 +71,7 @@ class BlendRanker:
 
     def _strongest(self, posts: Sequence[str]) -> list[dict[int, float]]:
         """Strength of the best candidates of each post, by number; of a long post that of their best windows."""
-        windows = embed_posts(posts, self._encoder.encode, lexical=[False] * len(posts))
+        windows = embed_posts(posts, self._encode, modes=["full"] * len(posts), companion=self._companion)
         rows = [row for row, of_post in enumerate(windows) for _ in of_post]
         strongest: list[dict[int, float]] = [{} for _ in posts]
         words = [words for of_post in windows for words in of_post]
@@ -74,7 +79,7 @@ class BlendRanker:
         for row, evidence in zip(rows, found, strict=True):
             numbers = evidence.candidates.numbers.tolist()
             prior = self._prior(posts[row], numbers)
-            strengths = self._calibration.strengths(evidence, lexical=False, prior=prior)
+            strengths = self._calibration.strengths(evidence, prior=prior)
             if self._opinion:
                 facts = [self._fact_checks[number] for number in numbers]
                 strengths = self._opinion.reconsider(strengths, evidence.rivals, posts[row], facts)

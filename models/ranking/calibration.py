@@ -13,6 +13,7 @@ The strengths alone are the blend that candidates are ranked by: they are fitted
 against its others. The prior is what the dates say, where they are looked at (`dates.py`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -23,40 +24,42 @@ from numpy.typing import NDArray
 from domain.errors import BadArtifact
 from models.artifact import read_artifact
 from models.ranking.dates import DateOdds
-from models.ranking.evidence import FEATURES, Evidence
+from models.ranking.evidence import FEATURES, MODES, Evidence
+from models.ranking.post_words import Mode
 
 Prior = NDArray[np.float64] | float  # (candidates,), added to the strengths
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Weights (FEATURES + 1,), the last one the constant: `full` for posts in a language the encoder knows, `lexical`
-    for others, where only words have a weight. `encoder` is the version it was fitted with."""
+    """`weights` (FEATURES + 1,) of each mode (`evidence.MODES`), the last one the constant. `encoder` is the version it
+    was fitted with."""
 
     name: str
     version: str
     encoder: str
-    full: NDArray[np.float32]
-    lexical: NDArray[np.float32]
+    weights: Mapping[Mode, NDArray[np.float32]]
     dates: DateOdds
 
     @classmethod
-    def load(cls, folder: Path | None = None) -> "Calibration":
-        """From model.safetensors and card.json; None: the packaged ones. Raises BadArtifact if they do not fit."""
+    def load(cls, folder: Path | None = None, *, multilingual: bool = False) -> "Calibration":
+        """From model.safetensors and card.json; None: the packaged ones, for the packaged encoder or for the
+        multilingual one beside it. Raises BadArtifact if they do not fit."""
         if folder is not None:
             return _load(folder)
-        with as_file(files("models").joinpath("weights", "calibration")) as packaged:
+        name = "calibration_multilingual" if multilingual else "calibration"
+        with as_file(files("models").joinpath("weights", name)) as packaged:
             return _load(packaged)
 
-    def strengths(self, evidence: Evidence, *, lexical: bool, prior: Prior = 0.0) -> NDArray[np.float64]:
+    def strengths(self, evidence: Evidence, *, mode: Mode = "full", prior: Prior = 0.0) -> NDArray[np.float64]:
         """(candidates,): the greater, the likelier the right one; below 0 less likely than "none of them"."""
-        weights = (self.lexical if lexical else self.full).astype(np.float64)
+        weights = self.weights[mode].astype(np.float64)
         strengths: NDArray[np.float64] = evidence.features @ weights[:-1] + weights[-1] + prior
         return strengths
 
-    def confidence(self, evidence: Evidence, *, lexical: bool, prior: Prior = 0.0) -> NDArray[np.float64]:
+    def confidence(self, evidence: Evidence, *, mode: Mode = "full", prior: Prior = 0.0) -> NDArray[np.float64]:
         """(candidates,) between 0 and 1."""
-        return confidences(self.strengths(evidence, lexical=lexical, prior=prior), evidence.rivals)
+        return confidences(self.strengths(evidence, mode=mode, prior=prior), evidence.rivals)
 
 
 def confidences(strengths: NDArray[np.float64], rivals: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -75,4 +78,5 @@ def _load(folder: Path) -> Calibration:
         raise BadArtifact(f"{folder} was fitted on other features: {advice}")
     tensors = load(content)
     dates = DateOdds(tensors["date_edges"], tensors["date_odds"])
-    return Calibration(card["name"], card["version"], card["encoder"], tensors["full"], tensors["lexical"], dates)
+    weights = {mode: tensors[mode] for mode in MODES}
+    return Calibration(card["name"], card["version"], card["encoder"], weights, dates)

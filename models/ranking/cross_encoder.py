@@ -31,7 +31,7 @@ class CrossEncoder(nn.Module):
         self.network = trainable(packaged_folder()).train(False)
         self.head = nn.Linear(self.network.config.hidden_size, 1)
         self._tokenizer = packaged_tokenizer()
-        self._tokenizer.enable_truncation(_LONGEST, strategy="only_first")
+        self._tokenizer.enable_truncation(_LONGEST)
 
     def forward(self, pairs: Sequence[tuple[str, str]]) -> Tensor:
         """(pairs,) of a post and a fact-check, higher the better they fit."""

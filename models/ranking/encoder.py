@@ -24,6 +24,13 @@ class TextEncoder(Protocol):
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
+class PostEncoder(TextEncoder, Protocol):
+    """Also says which languages it knows; None: about all that people post in."""
+
+    @property
+    def languages(self) -> frozenset[str] | None: ...
+
+
 class EncoderRanker:
     """Implements Ranker. Vectors of candidates that are among `fact_checks` are taken from there, not made anew. Of a
     long post each candidate's best window counts."""

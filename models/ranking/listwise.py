@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.ranking.evidence import CANDIDATES, FEATURES, LEXICAL, Evidence
+from models.ranking.evidence import CANDIDATES, FEATURES, MODES, Evidence
+from models.ranking.post_words import Mode
 
 _RIDGE = 1e-2  # pull of the weights of standardised features
 
@@ -35,14 +36,14 @@ class _Stacked:
     rivals: torch.Tensor  # (N, C, C)
 
 
-def fit(examples: Sequence[Example], *, lexical: bool) -> NDArray[np.float32]:
+def fit(examples: Sequence[Example], *, mode: Mode = "full") -> NDArray[np.float32]:
     """Weights (FEATURES + 1,) of the greatest likelihood of the right answer, the last one the constant.
 
-    In double precision, so that the optimum does not depend on the order of sums. Lexical: only words weigh. A feature
-    that would speak against a match is left out, since what it says is then only a correction of the others.
+    In double precision, so that the optimum does not depend on the order of sums. Only what counts in the mode weighs.
+    A feature that would speak against a match is left out, since what it says is then only a correction of the others.
     """
     stacked = _stack(examples)
-    used = torch.tensor([name in LEXICAL or not lexical for name in FEATURES])
+    used = torch.tensor([name in MODES[mode] for name in FEATURES])
     while True:
         weights = _fit(stacked, used)
         if (weights[:-1] >= 0).all():

@@ -1,6 +1,6 @@
 """Which fact-checks a post is about, how sure that is, and the sentence that says why."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,14 +13,14 @@ from domain.text import has_words
 from domain.urls import canonical_url, links_in
 from models.language import detect_language
 from models.ranking.calibration import Calibration, confidences
-from models.ranking.encoder import TextEncoder
+from models.ranking.encoder import PostEncoder, TextEncoder
 from models.ranking.evidence import FEATURES, Evidence, EvidenceFinder
-from models.ranking.post_words import PostWords, embed_posts
+from models.ranking.post_words import Mode, PostWords, embed_posts
 from models.ranking.second_opinion import SecondOpinion
 from models.ranking.sentences import BestSentences
 from models.verification.cues import load_cues
 
-ENCODER_LANGUAGES = frozenset({"en"})  # of the packaged encoder
+_ENGLISH = frozenset({"en", "und"})  # what is too short to tell is most often English
 NEAR = 0.05  # confidence below which a fact-check is not worth a look
 _EXPLAINED = 0.1  # confidence from which the article's sentences are looked through; below, the claim stands in
 
@@ -54,8 +54,9 @@ class Matcher:
     """Compares posts with all fact-checks at once.
 
     `vectors` (fact-checks, dim) are the fact-checks' embeddings by `encoder`, zeros where there is none; `aliases`
-    other addresses of each. For posts in a language other than `languages` nothing that the encoder says is looked at,
-    only words. The dates of post and fact-check, where known, weigh little (`dates.py`). With an `opinion` it is asked
+    other addresses of each. Posts in English are compared by words and encoder, and by a `companion` if there is one;
+    those in another of the encoder's languages by the encoder alone, those in a language that it does not know by words
+    alone. The dates of post and fact-check, where known, weigh little (`dates.py`). With an `opinion` it is asked
     where several fact-checks are near. Posts come and go in batches; a post's matches do not depend on its neighbours.
     May be shared by threads.
     """
@@ -64,19 +65,19 @@ class Matcher:
         self,
         fact_checks: Sequence[FactCheck],
         vectors: NDArray[np.float32],
-        encoder: TextEncoder,
+        encoder: PostEncoder,
         calibration: Calibration,
         *,
         aliases: Sequence[Sequence[str]] = (),
-        languages: Set[str] = ENCODER_LANGUAGES,
+        companion: TextEncoder | None = None,
         opinion: SecondOpinion | None = None,
     ) -> None:
         self._fact_checks = fact_checks
         self._encoder = encoder
         self._calibration = calibration
-        self._languages = {*languages, "und"}
+        self._companion = companion.encode if companion else None
         self._opinion = opinion
-        self._finder = EvidenceFinder(fact_checks, vectors, encoder)
+        self._finder = EvidenceFinder(fact_checks, vectors, encoder, companion=companion)
         self._sentences = BestSentences(encoder)
         # An address of its own wins over one that another fact-check is also known by.
         self._by_address = {address: number for number, known in enumerate(aliases) for address in known}
@@ -99,8 +100,8 @@ class Matcher:
     def _by_text(self, posts: Sequence[tuple[PostText, str]]) -> list[list[_Candidate]]:
         """Candidates of each post and language, the likeliest first; of a long text each fact-check's best window
         counts."""
-        lexical = [language not in self._languages for _, language in posts]
-        windows = embed_posts([post.text for post, _ in posts], self._encoder.encode, lexical=lexical)
+        texts, modes = [post.text for post, _ in posts], [self._mode(language) for _, language in posts]
+        windows = embed_posts(texts, self._encoder.encode, modes=modes, companion=self._companion)
         rows = [(row, words) for row, of_post in enumerate(windows) for words in of_post]
         best: list[dict[int, _Candidate]] = [{} for _ in posts]
         for (row, words), evidence in zip(rows, self._finder.find([words for _, words in rows]), strict=True):
@@ -110,13 +111,18 @@ class Matcher:
                     best[row][candidate.number] = candidate
         return [sorted(found.values(), key=lambda c: (-c.confidence, -c.scores["fused"], c.number)) for found in best]
 
+    def _mode(self, language: str) -> Mode:
+        if language in _ENGLISH:
+            return "full"
+        return "lexical" if self._encoder.languages is not None else "semantic"
+
     def _candidates(self, post: PostText, words: PostWords, evidence: Evidence) -> list[_Candidate]:
         retrieved = evidence.candidates
         published = [self._fact_checks[number].published_at for number in retrieved.numbers]
         prior = self._calibration.dates.weak(post.posted_at, published)
-        strengths = self._calibration.strengths(evidence, lexical=words.lexical, prior=prior)
+        strengths = self._calibration.strengths(evidence, mode=words.mode, prior=prior)
         found = confidences(strengths, evidence.rivals)
-        if self._opinion and not words.lexical and found.max(initial=0.0) >= NEAR:
+        if self._opinion and words.mode == "full" and found.max(initial=0.0) >= NEAR:
             facts = [self._fact_checks[number] for number in retrieved.numbers]
             strengths = self._opinion.reconsider(strengths, evidence.rivals, words.passage or post.text, facts)
             found = confidences(strengths, evidence.rivals)

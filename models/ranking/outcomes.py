@@ -10,6 +10,7 @@ from models.evaluation.metrics import average_precision
 from models.evaluation.reliability import auroc, brier_score, calibration_error
 from models.ranking.calibration import Calibration
 from models.ranking.listwise import Example
+from models.ranking.post_words import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,8 @@ class Outcomes:
     known: NDArray[np.bool_]
 
 
-def outcomes(calibration: Calibration, examples: Sequence[Example], *, lexical: bool) -> Outcomes:
-    confidences = [calibration.confidence(example.evidence, lexical=lexical) for example in examples]
+def outcomes(calibration: Calibration, examples: Sequence[Example], *, mode: Mode = "full") -> Outcomes:
+    confidences = [calibration.confidence(example.evidence, mode=mode) for example in examples]
     best = np.array([c.max() for c in confidences])
     right = np.array([example.right[c.argmax()] for example, c in zip(examples, confidences, strict=True)])
     return Outcomes(best, right, np.array([example.known for example in examples]))
@@ -58,13 +59,13 @@ def means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
     return {name: round(float(np.mean(of_posts)), 4) for name, of_posts in values.items()}
 
 
-def precisions(calibration: Calibration, examples: Sequence[Example], *, lexical: bool) -> dict[str, list[float]]:
+def precisions(calibration: Calibration, examples: Sequence[Example], *, mode: Mode = "full") -> dict[str, list[float]]:
     """AP@1 and AP@5 of the posts whose fact-check is there: without dates, with them, and with them as weak as in the
     product."""
     known = [example for example in examples if example.known]
     dates = calibration.dates
     return {
-        f"map{k}{name}": [_precision(calibration, e, prior(e.days), k, lexical=lexical) for e in known]
+        f"map{k}{name}": [_precision(calibration, e, prior(e.days), k, mode=mode) for e in known]
         for name, prior in (("", _none), ("_dates", dates.of_days), ("_weak_dates", dates.weak_of_days))
         for k in (1, 5)
     }
@@ -74,10 +75,8 @@ def _none(days: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.zeros(len(days))
 
 
-def _precision(
-    calibration: Calibration, example: Example, prior: NDArray[np.float64], k: int, *, lexical: bool
-) -> float:
-    strengths = calibration.strengths(example.evidence, lexical=lexical, prior=prior)
+def _precision(calibration: Calibration, example: Example, prior: NDArray[np.float64], k: int, *, mode: Mode) -> float:
+    strengths = calibration.strengths(example.evidence, mode=mode, prior=prior)
     order = np.argsort(-strengths, kind="stable")
     relevant = {str(n) for n in np.flatnonzero(example.right)}
     if not relevant:

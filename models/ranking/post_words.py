@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,33 +11,47 @@ from models.ranking.windows import split_windows
 from models.retrieval.post_text import clean_post, search_words, statement
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+Mode = Literal["full", "lexical", "semantic"]  # what of a post is compared: see `evidence.MODES`
 
 
 @dataclass(frozen=True, slots=True)
 class PostWords:
     """A post, or a window of a long one. `text`: its words. `vector` (dim,) of all of it, `statement` (dim,) of it
-    without its signature. `lexical`: the encoder does not know the post's language, so that only words count.
+    without its signature. `companion` (dim,) of all of it by a second encoder, if there is one for its language.
     `passage`: the window as people read it; empty where it is all of the post."""
 
     text: str
     vector: NDArray[np.float32]
     statement: NDArray[np.float32]
-    lexical: bool = False
+    mode: Mode = "full"
     passage: str = ""
+    companion: NDArray[np.float32] | None = None
 
 
-def embed_posts(posts: Sequence[str], encode: Encode, *, lexical: Sequence[bool]) -> list[list[PostWords]]:
-    """The windows of each post, one of a short post; all are embedded in one go, equal texts once."""
+def embed_posts(
+    posts: Sequence[str], encode: Encode, *, modes: Sequence[Mode], companion: Encode | None = None
+) -> list[list[PostWords]]:
+    """The windows of each post, one of a short post; all are embedded in one go, equal texts once. The `companion`
+    embeds those that are compared in full."""
     windows = [_windows(post) for post in posts]
-    texts = list(dict.fromkeys(text for of_post in windows for _, whole, said in of_post for text in (whole, said)))
-    vectors = dict(zip(texts, encode(texts), strict=True)) if texts else {}
+    vectors = _embedded([text for of_post in windows for _, whole, said in of_post for text in (whole, said)], encode)
+    full = [whole for of_post, mode in zip(windows, modes, strict=True) if mode == "full" for _, whole, _ in of_post]
+    companions = _embedded(full, companion) if companion else {}
     return [
         [
-            PostWords(words, vectors[whole], vectors[said], only_words, whole if len(of_post) > 1 else "")
+            PostWords(
+                words, vectors[whole], vectors[said], mode, whole if len(of_post) > 1 else "",
+                companions.get(whole) if mode == "full" else None,
+            )
             for words, whole, said in of_post
         ]
-        for of_post, only_words in zip(windows, lexical, strict=True)
-    ]
+        for of_post, mode in zip(windows, modes, strict=True)
+    ]  # fmt: skip
+
+
+def _embedded(texts: Sequence[str], encode: Encode) -> dict[str, NDArray[np.float32]]:
+    once = list(dict.fromkeys(texts))
+    return dict(zip(once, encode(once), strict=True)) if once else {}
 
 
 def _windows(post: str) -> list[tuple[str, str, str]]:

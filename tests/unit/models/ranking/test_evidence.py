@@ -12,7 +12,7 @@ POST = "They banned fluoride in Lindmouth"
 
 @pytest.fixture
 def post(encoder: Encoder) -> PostWords:
-    return embed_posts([POST], encoder.encode, lexical=[False])[0][0]
+    return embed_posts([POST], encoder.encode, modes=["full"])[0][0]
 
 
 def test_the_best_candidate_comes_with_what_speaks_for_it(
@@ -42,7 +42,7 @@ def test_a_fact_check_left_out_is_as_if_it_were_not_there(
 def test_a_lexical_post_is_ranked_by_words_alone(facts: list[FactCheck], embed: Embed, encoder: Encoder) -> None:
     nearest_to_socks = encoder.encode(["onions in socks"])[0]
     (evidence,) = EvidenceFinder(facts, embed(facts), encoder).find(
-        [PostWords(POST, nearest_to_socks, nearest_to_socks, lexical=True)]
+        [PostWords(POST, nearest_to_socks, nearest_to_socks, mode="lexical")]
     )
     assert evidence.candidates.numbers[0] == 0
 

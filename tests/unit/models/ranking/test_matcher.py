@@ -36,7 +36,7 @@ def test_a_post_is_matched_with_confidence_reason_and_scores(matcher: Matcher) -
 
 
 def test_a_match_names_the_model_and_its_version(matcher: Matcher, encoder: Encoder) -> None:
-    assert match_one(matcher, CLAIM).matches[0].model == f"calibration@2+{encoder.version}"
+    assert match_one(matcher, CLAIM).matches[0].model == f"calibration@3+{encoder.version}"
 
 
 def test_the_sentence_is_the_one_that_says_what_the_post_says(matcher: Matcher) -> None:
@@ -70,7 +70,7 @@ def test_a_post_without_words_is_not_matched(matcher: Matcher, text: str) -> Non
 
 def test_posts_without_words_are_not_embedded(facts: list[FactCheck], embed: Embed, encoder: Encoder) -> None:
     class Refusing:
-        dim, version = encoder.dim, encoder.version
+        dim, version, languages = encoder.dim, encoder.version, encoder.languages
 
         def encode(self, texts):  # type: ignore[no-untyped-def]
             assert not texts
@@ -181,8 +181,8 @@ def test_an_encoder_of_more_languages_may_speak_for_them(
 ) -> None:
     post = PostText("Multan con 300 euros por tender la ropa en Valle Sereno")
     plain, wider = (
-        Matcher(facts, embed(facts), encoder, Calibration.load(), languages=languages).match([post])[0]
-        for languages in ({"en"}, {"en", "es"})
+        Matcher(facts, embed(facts), replace(encoder, languages=languages), Calibration.load()).match([post])[0]
+        for languages in (encoder.languages, None)
     )
     assert plain.matches[0].confidence != wider.matches[0].confidence
 
