@@ -7,7 +7,8 @@ boolean_platform.py); what is read is drawn with a seed, `--draws` times. All po
 fact-checks of CheckThat! 2022, among them the claims that were searched for. A digest row is a post under a claim of
 the split with a confidence of .5 or more, whichever claim's search brought it; it is true if the post, or the post that
 it is a copy of, is known to be about the claim. Recall counts the posts themselves, not copies. Each part is taken out
-in turn: another policy, words alone instead of words and encoder, no matcher.
+in turn, or put in: another policy, words alone instead of words and encoder, no matcher; the language model's second
+opinion, the multilingual encoder beside the packaged one.
 
 The queries are those of the rows of bench/rewriting.py, from their files. Writes bench/results/end_to_end.json.
 """
@@ -34,6 +35,7 @@ from models.evaluation.vectors import cached_vectors
 from models.ranking.calibration import Calibration
 from models.ranking.evidence import EvidenceFinder
 from models.ranking.fact_check_text import embedding_text
+from models.ranking.generative import second_opinion, tuned_model
 from models.ranking.matcher import Matcher, PostText
 from models.ranking.post_words import PostWords
 from models.retrieval.post_text import search_words
@@ -94,7 +96,8 @@ def main() -> None:
     discovery = load_discovery(arguments.data / "discovery", arguments.split)
     facts = load_checkthat(arguments.data / "checkthat2022", "dev").fact_checks
     encoder = Encoder.load()
-    vectors = cached_vectors([embedding_text(fact.claim, fact.title) for fact in facts], encoder, arguments.cache)
+    claims = [embedding_text(fact.claim, fact.title) for fact in facts]
+    vectors = cached_vectors(claims, encoder, arguments.cache)
     platform = SampledPlatform(discovery.posts, scale=SCALE, reads=READS)
     clock.lap("load")
     queries = {policy: queries_of(arguments.split, policy) for policy in POLICIES}
@@ -105,9 +108,25 @@ def main() -> None:
     calibration = Calibration.load()
     both = match(Matcher(facts, vectors, encoder, calibration), sources, texts)
     clock.lap("matching by words and encoder")
+    opinion = second_opinion(tuned_model())
+    asked = match(Matcher(facts, vectors, encoder, calibration, opinion=opinion), sources, texts)
+    clock.lap("the same with the language model's opinion")
+    every = Encoder.load("multilingual")
+    more = Matcher(
+        facts, cached_vectors(claims, every, arguments.cache), every, Calibration.load(multilingual=True),
+        companion=encoder,
+    )  # fmt: skip
+    two = match(more, sources, texts)
+    clock.lap("matching by words and two encoders")
     words = match_words(EvidenceFinder(facts, vectors, encoder), facts, calibration, sources, texts)
     clock.lap("matching by words alone")
-    matchers: dict[str, Found | None] = {"words and encoder": both, "words alone": words, "no matcher": None}
+    matchers: dict[str, Found | None] = {
+        "words and encoder": both,
+        "words, encoder and language model": asked,
+        "words and two encoders": two,
+        "words alone": words,
+        "no matcher": None,
+    }
     rows = {
         f"{policy}, {name}": measure(draws[policy], found, discovery, arguments.seed)
         for policy in POLICIES
