@@ -107,7 +107,8 @@ def main() -> None:
     ]
     files += chain.from_iterable(edit_files(arguments.data).values())
     for part in arguments.only:
-        found = kept() | made[part]() | provenance(files, seed=SEED)
+        new = made[part]()
+        found = kept() | new | provenance(files, seed=SEED)
         path = write_result("matching", found)
         path.with_suffix(".md").write_text(tables(found), encoding="utf-8")
     print(tables(kept()))
