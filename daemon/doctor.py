@@ -88,7 +88,7 @@ def _encoder(service: Service) -> Finding:
     detail = f"{encoder.name} {encoder.version}"
     if waiting:
         wait = wording.count(waiting, "fact-check waits", "fact-checks wait")
-        detail += f"; {wait} for its vectors, made anew before posts are compared"
+        detail += f"; {wait} for vectors by it, made anew before posts are compared"
     return Finding("encoder", "live", detail)
 
 
@@ -98,9 +98,7 @@ def _confidence(service: Service) -> Finding:
     calibration = Calibration.load(multilingual=service.encoder.languages is None)
     known = f"{calibration.name} {calibration.version}"
     if calibration.encoder != service.encoder.version:
-        known += (
-            f", fitted with encoder {calibration.encoder}, not the one in use: run `claimwatch retrain calibration`"
-        )
+        known += f", fitted with encoder {calibration.encoder}, not the one in use: they may be too high or too low"
     return Finding("confidence", "live", known)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from itertools import accumulate
+from unicodedata import name
 
 from domain.text import has_words, without_links_and_handles
 
@@ -24,6 +25,12 @@ def detect_language(text: str) -> str:
     (best,) = detect(words, model="lite", k=1)  # left to choose, it would download a larger one
     language = str(best["lang"])
     return language if float(best["score"]) >= _LEAST_CONFIDENCE and len(language) == 2 else "und"
+
+
+def is_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin ones."""
+    letters = [sign for sign in text if sign.isalpha()]
+    return 2 * sum(name(sign, "").startswith("LATIN") for sign in letters) >= len(letters)
 
 
 def _says_enough(text: str) -> bool:

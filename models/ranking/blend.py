@@ -72,17 +72,17 @@ class BlendRanker:
     def _strongest(self, posts: Sequence[str]) -> list[dict[int, float]]:
         """Strength of the best candidates of each post, by number; of a long post that of their best windows."""
         windows = embed_posts(posts, self._encode, modes=["full"] * len(posts), companion=self._companion)
-        rows = [row for row, of_post in enumerate(windows) for _ in of_post]
+        rows = [(row, words.passage or posts[row]) for row, of_post in enumerate(windows) for words in of_post]
         strongest: list[dict[int, float]] = [{} for _ in posts]
         words = [words for of_post in windows for words in of_post]
         found = self._finder.find(words, k=_DATED_CANDIDATES if self._dates else CANDIDATES)
-        for row, evidence in zip(rows, found, strict=True):
+        for (row, text), evidence in zip(rows, found, strict=True):
             numbers = evidence.candidates.numbers.tolist()
             prior = self._prior(posts[row], numbers)
             strengths = self._calibration.strengths(evidence, prior=prior)
             if self._opinion:
                 facts = [self._fact_checks[number] for number in numbers]
-                strengths = self._opinion.reconsider(strengths, evidence.rivals, posts[row], facts)
+                strengths = self._opinion.reconsider(strengths, evidence.rivals, text, facts)
             for number, strength in zip(numbers, strengths.tolist(), strict=True):
                 strongest[row][number] = max(strength, strongest[row].get(number, -np.inf))
         return strongest

@@ -46,10 +46,10 @@ class Calibration:
         """From model.safetensors and card.json; None: the packaged ones, for the packaged encoder or for the
         multilingual one beside it. Raises BadArtifact if they do not fit."""
         if folder is not None:
-            return _load(folder)
+            return _load(folder, "")
         name = "calibration_multilingual" if multilingual else "calibration"
         with as_file(files("models").joinpath("weights", name)) as packaged:
-            return _load(packaged)
+            return _load(packaged, " --multilingual" if multilingual else "")
 
     def strengths(self, evidence: Evidence, *, mode: Mode = "full", prior: Prior = 0.0) -> NDArray[np.float64]:
         """(candidates,): the greater, the likelier the right one; below 0 less likely than "none of them"."""
@@ -69,10 +69,10 @@ def confidences(strengths: NDArray[np.float64], rivals: NDArray[np.bool_]) -> ND
     return found
 
 
-def _load(folder: Path) -> Calibration:
+def _load(folder: Path, option: str) -> Calibration:
     from safetensors.numpy import load
 
-    advice = "run `claimwatch retrain calibration`"
+    advice = f"run `claimwatch retrain calibration{option}`"
     card, content = read_artifact(folder, "model.safetensors", what="calibration", advice=advice)
     if card.get("features") != list(FEATURES):
         raise BadArtifact(f"{folder} was fitted on other features: {advice}")

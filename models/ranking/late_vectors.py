@@ -12,8 +12,8 @@ from models.ranking.encoder import TextEncoder
 class LateVectors:
     """By the number of the text. May be shared by threads.
 
-    Kept for good: 14,000 are 22 MB, and embedding the titles of an archive beforehand would double the time that it
-    takes to be taken in. `vectors` (texts, dim) holds those that are `known` (texts,) beforehand.
+    All are kept: 14,000 are 22 MB, and embedding an archive's titles beforehand would double the time that it takes to
+    be taken in. `vectors` (texts, dim) holds those that are `known` (texts,) beforehand; both are filled in.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Which fact-checks a post is about, how sure that is, and the sentence that says why."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -11,7 +11,7 @@ from domain.fact_check import FactCheck
 from domain.match import Match, MatchReason
 from domain.text import has_words
 from domain.urls import canonical_url, links_in
-from models.language import detect_language
+from models.language import detect_language, is_latin
 from models.ranking.calibration import Calibration, confidences
 from models.ranking.encoder import PostEncoder, TextEncoder
 from models.ranking.evidence import FEATURES, Evidence, EvidenceFinder
@@ -20,7 +20,7 @@ from models.ranking.second_opinion import SecondOpinion
 from models.ranking.sentences import BestSentences
 from models.verification.cues import load_cues
 
-_ENGLISH = frozenset({"en", "und"})  # what is too short to tell is most often English
+_READ_AS_ENGLISH = frozenset({"en", "und", ""})  # what is too short to tell is most often English
 NEAR = 0.05  # confidence below which a fact-check is not worth a look
 _EXPLAINED = 0.1  # confidence from which the article's sentences are looked through; below, the claim stands in
 
@@ -50,15 +50,46 @@ class _Candidate:
     passage: str  # that window, if there are others
 
 
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A post, or a window of a long one, beside its candidates; `strengths` (candidates,)."""
+
+    words: PostWords
+    evidence: Evidence
+    strengths: NDArray[np.float64]
+
+    def confidences(self) -> NDArray[np.float64]:
+        return confidences(self.strengths, self.evidence.rivals)
+
+    def candidates(self) -> list[_Candidate]:
+        retrieved = self.evidence.candidates
+        coverage = self.evidence.features[:, FEATURES.index("coverage")]
+        return [
+            _Candidate(
+                int(retrieved.numbers[i]),
+                float(confidence),
+                {
+                    "bm25": float(retrieved.bm25[i]),
+                    "cosine": float(retrieved.cosine[i]),
+                    "fused": float(retrieved.fused[i]),
+                    "coverage": float(coverage[i]),
+                },
+                self.words.vector,
+                self.words.passage,
+            )
+            for i, confidence in enumerate(self.confidences())
+        ]
+
+
 class Matcher:
     """Compares posts with all fact-checks at once.
 
     `vectors` (fact-checks, dim) are the fact-checks' embeddings by `encoder`, zeros where there is none; `aliases`
     other addresses of each. Posts in English are compared by words and encoder, and by a `companion` if there is one;
     those in another of the encoder's languages by the encoder alone, those in a language that it does not know by words
-    alone. The dates of post and fact-check, where known, weigh little (`dates.py`). With an `opinion` it is asked
-    where several fact-checks are near. Posts come and go in batches; a post's matches do not depend on its neighbours.
-    May be shared by threads.
+    alone. The dates of post and fact-check, where known, weigh little (`dates.py`). With an `opinion` it is asked about
+    an English post that comes near several fact-checks. Posts come and go in batches; a post's matches do not depend on
+    its neighbours. May be shared by threads.
     """
 
     def __init__(
@@ -100,48 +131,46 @@ class Matcher:
     def _by_text(self, posts: Sequence[tuple[PostText, str]]) -> list[list[_Candidate]]:
         """Candidates of each post and language, the likeliest first; of a long text each fact-check's best window
         counts."""
-        texts, modes = [post.text for post, _ in posts], [self._mode(language) for _, language in posts]
+        texts, modes = [post.text for post, _ in posts], [self._mode(post.text, language) for post, language in posts]
         windows = embed_posts(texts, self._encoder.encode, modes=modes, companion=self._companion)
-        rows = [(row, words) for row, of_post in enumerate(windows) for words in of_post]
+        found = iter(self._finder.find([words for of_post in windows for words in of_post]))
         best: list[dict[int, _Candidate]] = [{} for _ in posts]
-        for (row, words), evidence in zip(rows, self._finder.find([words for _, words in rows]), strict=True):
-            for candidate in self._candidates(posts[row][0], words, evidence):
-                known = best[row].get(candidate.number)
-                if known is None or candidate.confidence > known.confidence:
-                    best[row][candidate.number] = candidate
+        for (post, _), of_post, kept in zip(posts, windows, best, strict=True):
+            compared = [self._compare(post, words, next(found)) for words in of_post]
+            for window in self._asked_again(post, compared):
+                for candidate in window.candidates():
+                    known = kept.get(candidate.number)
+                    if known is None or candidate.confidence > known.confidence:
+                        kept[candidate.number] = candidate
         return [sorted(found.values(), key=lambda c: (-c.confidence, -c.scores["fused"], c.number)) for found in best]
 
-    def _mode(self, language: str) -> Mode:
-        if language in _ENGLISH:
-            return "full"
-        return "lexical" if self._encoder.languages is not None else "semantic"
+    def _mode(self, text: str, language: str) -> Mode:
+        if self._encoder.languages is not None:
+            return "full" if language in _READ_AS_ENGLISH else "lexical"
+        return "full" if language in _READ_AS_ENGLISH and is_latin(text) else "semantic"
 
-    def _candidates(self, post: PostText, words: PostWords, evidence: Evidence) -> list[_Candidate]:
-        retrieved = evidence.candidates
-        published = [self._fact_checks[number].published_at for number in retrieved.numbers]
-        prior = self._calibration.dates.weak(post.posted_at, published)
+    def _compare(self, post: PostText, words: PostWords, evidence: Evidence) -> "_Window":
+        facts = [self._fact_checks[number] for number in evidence.candidates.numbers]
+        prior = self._calibration.dates.weak(post.posted_at, [fact.published_at for fact in facts])
         strengths = self._calibration.strengths(evidence, mode=words.mode, prior=prior)
-        found = confidences(strengths, evidence.rivals)
-        if self._opinion and words.mode == "full" and found.max(initial=0.0) >= NEAR:
-            facts = [self._fact_checks[number] for number in retrieved.numbers]
-            strengths = self._opinion.reconsider(strengths, evidence.rivals, words.passage or post.text, facts)
-            found = confidences(strengths, evidence.rivals)
-        coverage = evidence.features[:, FEATURES.index("coverage")]
-        return [
-            _Candidate(
-                int(retrieved.numbers[i]),
-                float(found[i]),
-                {
-                    "bm25": float(retrieved.bm25[i]),
-                    "cosine": float(retrieved.cosine[i]),
-                    "fused": float(retrieved.fused[i]),
-                    "coverage": float(coverage[i]),
-                },
-                words.vector,
-                words.passage,
-            )
-            for i in range(len(found))
-        ]
+        if words.mode == "full" and self._encoder.languages is None:
+            # Words and the companion have no say about a fact-check in another language than the post.
+            foreign = np.array([fact.language not in _READ_AS_ENGLISH for fact in facts], dtype=np.bool_)
+            by_meaning = self._calibration.strengths(evidence, mode="semantic", prior=prior)
+            strengths = np.where(foreign, by_meaning, strengths)
+        return _Window(words, evidence, strengths)
+
+    def _asked_again(self, post: PostText, windows: Sequence["_Window"]) -> list["_Window"]:
+        """With the second opinion on the surest window of an English post, if that comes near a fact-check at all."""
+        surest = max(windows, key=lambda window: window.confidences().max(initial=0.0), default=None)
+        if not self._opinion or surest is None or surest.words.mode != "full":
+            return list(windows)
+        if surest.confidences().max(initial=0.0) < NEAR:
+            return list(windows)
+        facts = [self._fact_checks[number] for number in surest.evidence.candidates.numbers]
+        text = surest.words.passage or post.text
+        asked = self._opinion.reconsider(surest.strengths, surest.evidence.rivals, text, facts)
+        return [replace(window, strengths=asked) if window is surest else window for window in windows]
 
     def _explain(self, candidates: Sequence[_Candidate]) -> dict[_Candidate, str]:
         """The sentence that says why, of each candidate that is likely enough to be looked at."""

@@ -1,7 +1,7 @@
 """Asks a costlier model which of a post's best fact-checks is the right one, where the blend is not sure.
 
-It says which, not whether: what the fact-checks that it was asked about are worth together stays as it was, so that a
-confidence means what it meant before.
+It says which claim, not whether any: what the claims that it was asked about are worth together stays as it was, and so
+does the share of "none of them". Fact-checks of one claim rise and fall together.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,7 +36,26 @@ class SecondOpinion:
         contesting = best[rivals[best[0], best]] if len(best) else best
         if not len(contesting) or strengths[best[0]] - strengths[contesting].max() >= LEAD:
             return strengths
-        asked = strengths[best] + WEIGHT * self.score(post, [facts[number] for number in best])
+        claims = _claims(best, rivals)
+        scores = self.score(post, [facts[number] for number in best])
+        # Of a claim: that of its strongest fact-check, and its best score.
+        first = np.array([np.flatnonzero(claims == claim)[0] for claim in range(claims.max() + 1)])
+        gains = np.array([WEIGHT * scores[claims == claim].max() for claim in range(claims.max() + 1)])
+        before = strengths[best][first]
+        gains += np.logaddexp.reduce(before) - np.logaddexp.reduce(before + gains)
         shared = strengths.copy()
-        shared[best] = asked + np.logaddexp.reduce(strengths[best]) - np.logaddexp.reduce(asked)
+        shared[best] += gains[claims]
         return shared
+
+
+def _claims(best: NDArray[np.intp], rivals: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """(best,) numbers of the claims that they check: each is put to the strongest one that it does not contest."""
+    claims = np.zeros(len(best), dtype=np.intp)
+    firsts: list[np.intp] = []
+    for at, number in enumerate(best):
+        own = next((claim for claim, first in enumerate(firsts) if not rivals[number, first]), None)
+        if own is None:
+            own = len(firsts)
+            firsts.append(number)
+        claims[at] = own
+    return claims

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -278,6 +279,7 @@ def test_t41_a_post_in_another_language_than_the_fact_check_is_found_by_the_name
         ("pon rodajas de cebolla en los calcetines y adiós a la gripe, saca las toxinas", "es", 2),
         ("comer lo que se calienta en el microondas es comer radiactividad", "es", 3),
         ("микроволновка делает еду радиоактивной, не пользуйтесь ей!", "ru", 3),
+        ("微波炉让食物有放射性", "zh", 3),
     ],
 )
 def test_t41_a_post_in_another_language_finds_its_english_fact_check_by_the_multilingual_encoder(
@@ -288,6 +290,32 @@ def test_t41_a_post_in_another_language_finds_its_english_fact_check_by_the_mult
     assert answer.matches[0].fact_check_key == f"fc.example/{number}"
     assert answer.matches[0].confidence >= 0.3  # what is kept
     assert answer.matches[0].sentence == OTHERS[number - 2]
+
+
+@needs_multilingual
+@pytest.mark.parametrize("text", ["疫苗含有微芯片", "वैक्सीन चिप"])
+def test_t41_a_post_too_short_to_tell_its_language_is_not_taken_for_english_in_other_letters(
+    encoder: Encoder, text: str
+) -> None:
+    facts = [fact_check(1, "The vaccine contains a microchip."), fact_check(2, OTHERS[0])]
+    every = Encoder.load("multilingual")
+    vectors = every.encode([fact.claim for fact in facts])
+    matcher = Matcher(facts, vectors, every, Calibration.load(multilingual=True), companion=encoder)
+    answer = match_one(matcher, text)
+    assert (answer.language, answer.matches[0].fact_check_key) == ("und", "fc.example/1")
+    assert answer.matches[0].confidence >= 0.3
+
+
+@needs_multilingual
+def test_t41_an_english_post_finds_a_fact_check_in_another_language(encoder: Encoder) -> None:
+    spanish = "Las vacunas contienen microchips para rastrear a la población."
+    facts = [replace(fact_check(1, spanish), language="es"), fact_check(2, OTHERS[0])]
+    every = Encoder.load("multilingual")
+    vectors = every.encode([fact.claim for fact in facts])
+    matcher = Matcher(facts, vectors, every, Calibration.load(multilingual=True), companion=encoder)
+    answer = match_one(matcher, "Vaccines contain microchips to track the population")
+    assert answer.matches[0].fact_check_key == "fc.example/1"
+    assert answer.matches[0].confidence >= 0.8
 
 
 @needs_multilingual

@@ -88,7 +88,7 @@ def test_doctor_tells_how_many_wait_and_what_the_confidences_were_fitted_with(se
     with service.database.connection() as conn:
         conn.execute("UPDATE fact_checks SET encoder = 'old' WHERE key = 'fc.example/0'")
     details = {finding.part: finding.detail for finding in examine(service.settings)}
-    assert "; 1 fact-check waits for its vectors" in details["encoder"]
+    assert "; 1 fact-check waits for vectors by it" in details["encoder"]
     assert "encoder" not in details["confidence"]
 
 

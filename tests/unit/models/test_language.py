@@ -1,6 +1,6 @@
 import pytest
 
-from models.language import detect_language
+from models.language import detect_language, is_latin
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,18 @@ def test_a_text_that_says_too_little_has_no_language(text: str) -> None:
 )
 def test_an_uncertain_guess_is_not_given_and_codes_have_two_letters(text: str) -> None:
     assert detect_language(text) == "und" or len(detect_language(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "latin"),
+    [
+        ("It is so", True),
+        ("đã có", True),
+        ("так и есть", False),
+        ("疫苗", False),
+        ("5G 疫苗 ok", True),
+        ("🚰 42", True),
+    ],
+)
+def test_letters_are_latin_or_not(text: str, *, latin: bool) -> None:
+    assert is_latin(text) == latin

@@ -61,6 +61,21 @@ def test_two_fact_checks_of_one_claim_do_not_make_a_post_unsure(letters: list[Fa
     assert not prefers.asked
 
 
+@pytest.mark.parametrize("word", ["g", "f", "e"])
+def test_fact_checks_of_one_claim_rise_and_fall_together(letters: list[FactCheck], word: str) -> None:
+    strengths, prefers = np.array([-5, -5, -5, -5, 2.0, 2.9, 3.0]), Prefers(word)
+    twins = ALL_RIVALS.copy()
+    twins[5, 6] = twins[6, 5] = False
+
+    after = SecondOpinion("it", prefers).reconsider(strengths, twins, "p", letters)
+
+    assert after[6] - after[5] == pytest.approx(0.1)
+    assert (after[6] > after[4]) == (word != "e")
+    # "none of them" loses nothing: what the best fact-check of each claim is worth adds up to what it did.
+    own = [0, 1, 4, 6]
+    assert np.exp(after[own]).sum() == pytest.approx(np.exp(strengths[own]).sum())
+
+
 @pytest.mark.parametrize(("count", "asked"), [(0, []), (1, []), (2, [["a", "b"]])])
 def test_few_candidates(letters: list[FactCheck], count: int, asked: list[list[str]]) -> None:
     prefers = Prefers("b")
@@ -92,6 +107,31 @@ def test_a_matcher_asks_about_posts_with_several_near_fact_checks_only(make: Mak
     assert after[0].matches[0].fact_check_key == facts[1].key
     assert sum(m.confidence for m in after[0].matches) == pytest.approx(
         sum(m.confidence for m in before[0].matches), abs=0.02
-    )
+    )  # but for what falls below NEAR
     assert [m.confidence for p in after[1:] for m in p.matches] == [m.confidence for p in before[1:] for m in p.matches]
     assert asking.name == f"{plain.name}+lm@1"
+
+
+def test_of_a_long_post_the_surest_passage_is_asked_about(make: MakeFactCheck, encoder: Encoder) -> None:
+    facts = [make(f"The mayor of Lindmouth sold the town's {thing} in 2019.") for thing in ("park", "library")]
+    said: list[str] = []
+
+    def score(post: str, found: Sequence[FactCheck]) -> NDArray[np.float64]:
+        said.append(post)
+        return np.zeros(len(found))
+
+    matcher = Matcher(
+        facts, encoder.encode([fact.claim for fact in facts]), encoder, Calibration.load(),
+        opinion=SecondOpinion("lm@1", score),
+    )  # fmt: skip
+    walk, sold = (
+        "We walked along river number {} and talked. ",
+        "The mayor of Lindmouth sold the town's property in 2019! ",
+    )
+    post = "".join([walk.format(n) for n in range(60)] + [sold] * 9 + [walk.format(n) for n in range(60, 120)])
+
+    (answer,) = matcher.match([PostText(post)])
+
+    (passage,) = said
+    assert "mayor of Lindmouth" in passage and len(passage) < len(post) / 4
+    assert answer.language == "en"
