@@ -31,7 +31,7 @@ def encoder() -> Encoder:
     return Encoder.load("multilingual")
 
 
-@pytest.mark.parametrize("language", CLAIMS.keys() - {"en"})
+@pytest.mark.parametrize("language", [code for code in CLAIMS if code != "en"])
 def test_a_claim_in_another_language_is_nearest_to_the_same_claim(encoder: Encoder, language: str) -> None:
     cosines = encoder.encode(CLAIMS[language]) @ encoder.encode(CLAIMS["en"]).T
     assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
