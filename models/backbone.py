@@ -59,7 +59,7 @@ class Encoder:
         chosen = folder or packaged_folder()
         for file in ("config.json", "tokenizer.json", "model.safetensors"):
             if not (chosen / file).is_file():
-                raise BadArtifact(f"{str(chosen)!r} is no encoder: it lacks {file}")
+                raise BadArtifact(f"{chosen} is no encoder: it lacks {file}")
         with (chosen / "model.safetensors").open("rb") as weights:
             sha256 = hashlib.file_digest(weights, "sha256").hexdigest()
         if folder is None and sha256 != PACKAGED_SHA256:
