@@ -181,7 +181,7 @@ def draw_posts(
 
 def match(matcher: Matcher, sources: Sequence[str], texts: Sequence[str]) -> Found:
     """Every text once: copies have the text of their source."""
-    answers = matcher.match([PostText(text) for text in texts])
+    answers = matcher.match([PostText(text) for text in texts], sentences=False)
     sure = [frozenset(m.fact_check_key for m in answer.matches if m.confidence >= SURE) for answer in answers]
     return dict(zip(sources, sure, strict=True))
 

@@ -116,15 +116,16 @@ class Matcher:
         self.name = f"{calibration.name}@{calibration.version}+{encoder.version}"
         self.name += f"+{opinion.name}" if opinion else ""
 
-    def match(self, posts: Sequence[PostText], *, k: int = 5) -> list[PostMatches]:
-        """The k likeliest fact-checks of each post; those whose article the post links come first, with certainty."""
+    def match(self, posts: Sequence[PostText], *, k: int = 5, sentences: bool = True) -> list[PostMatches]:
+        """The k likeliest fact-checks of each post; those whose article the post links come first, with certainty.
+        Without `sentences` the claim stands for the sentence that is nearest."""
         languages = [detect_language(post.text) for post in posts]
         worded = [row for row, post in enumerate(posts) if has_words(post.text)]
         found = dict(zip(worded, self._by_text([(posts[r], languages[r]) for r in worded]), strict=True))
         near = [[c for c in found.get(row, []) if c.confidence >= NEAR][:k] for row in range(len(posts))]
-        sentences = self._explain([c for candidates in near for c in candidates])
+        said = self._explain([c for candidates in near for c in candidates]) if sentences else {}
         return [
-            self._answer(post, candidates, sentences, language, k)
+            self._answer(post, candidates, said, language, k)
             for post, candidates, language in zip(posts, near, languages, strict=True)
         ]
 

@@ -232,3 +232,9 @@ def test_dates_weigh_little_and_never_against_an_old_claim_that_comes_back(
 def test_a_post_without_a_date_is_matched_as_before(matcher: Matcher) -> None:
     undated, dated = matcher.match([PostText(CLAIM), PostText(CLAIM, posted_at=datetime(2021, 5, 4, tzinfo=UTC))])
     assert undated.matches[0].confidence == pytest.approx(dated.matches[0].confidence)
+
+
+def test_without_sentences_the_claim_stands_in(matcher: Matcher, facts: list[FactCheck]) -> None:
+    (said,), (plain,) = (matcher.match([PostText(CLAIM)], sentences=sentences) for sentences in (True, False))
+    assert plain.matches[0].sentence == facts[0].claim
+    assert [m.confidence for m in plain.matches] == [m.confidence for m in said.matches]
