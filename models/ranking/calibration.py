@@ -27,6 +27,7 @@ from models.ranking.dates import DateOdds
 from models.ranking.evidence import FEATURES, MODES, Evidence
 from models.ranking.post_words import Mode
 
+NAMES = {False: "calibration", True: "calibration_multilingual"}  # by whether the encoder is the multilingual one
 Prior = NDArray[np.float64] | float  # (candidates,), added to the strengths
 
 
@@ -47,8 +48,7 @@ class Calibration:
         multilingual one beside it. Raises BadArtifact if they do not fit."""
         if folder is not None:
             return _load(folder, "")
-        name = "calibration_multilingual" if multilingual else "calibration"
-        with as_file(files("models").joinpath("weights", name)) as packaged:
+        with as_file(files("models").joinpath("weights", NAMES[multilingual])) as packaged:
             return _load(packaged, " --multilingual" if multilingual else "")
 
     def strengths(self, evidence: Evidence, *, mode: Mode = "full", prior: Prior = 0.0) -> NDArray[np.float64]:

@@ -163,8 +163,10 @@ class Matcher:
 
     def _asked_again(self, post: PostText, windows: Sequence["_Window"]) -> list["_Window"]:
         """With the second opinion on the surest window of an English post, if that comes near a fact-check at all."""
-        surest = max(windows, key=lambda window: window.confidences().max(initial=0.0), default=None)
-        if not self._opinion or surest is None or surest.words.mode != "full":
+        if not self._opinion or not windows:
+            return list(windows)
+        surest = max(windows, key=lambda window: window.confidences().max(initial=0.0))
+        if surest.words.mode != "full":
             return list(windows)
         if surest.confidences().max(initial=0.0) < NEAR:
             return list(windows)

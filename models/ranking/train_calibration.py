@@ -21,7 +21,7 @@ from models.backbone import Encoder
 from models.evaluation.collections import PostCollection, load_checkthat
 from models.evaluation.vectors import cached_vectors
 from models.ranking.bm25 import FieldSettings
-from models.ranking.calibration import Calibration
+from models.ranking.calibration import NAMES, Calibration
 from models.ranking.dates import DateOdds, day_differences, fit_odds
 from models.ranking.encoder import TextEncoder
 from models.ranking.evidence import FEATURES, MODES, SMALL, EvidenceFinder
@@ -34,7 +34,7 @@ from models.ranking.train_bm25 import GRID, try_settings
 from models.ranking.training_posts import gold_numbers, training_posts
 from models.retrieval.post_text import posted_on
 
-NAMES, VERSION = {False: "calibration", True: "calibration_multilingual"}, "3"
+VERSION = "3"
 _NO_DATES = DateOdds(np.zeros(0, dtype=np.float32), np.zeros(1, dtype=np.float32))
 
 
