@@ -14,6 +14,7 @@ The queries are those of the rows of bench/rewriting.py, from their files. Write
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class ClaimFigures:
 
 
 class Clock:
-    """Seconds of each stage."""
+    """Seconds of each stage, told when it ends."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -88,6 +89,7 @@ class Clock:
         now = time.perf_counter()
         self.seconds[stage] = round(now - self._last, 1)
         self._last = now
+        print(f"{stage}: {self.seconds[stage]} s", file=sys.stderr)
 
 
 def main() -> None:
@@ -281,11 +283,11 @@ def compare_with_definition(
 
 
 def print_table(rows: Mapping[str, Mapping[str, Any]], check: Mapping[str, Mapping[str, float]]) -> None:
-    print(f"{'policy, matcher':<32}{'rows':>8}{'precision':>11}{'recall':>8}{'F2':>7}{'read':>9}{'read/true':>11}")
+    print(f"{'policy, matcher':<58}{'rows':>8}{'precision':>11}{'recall':>8}{'F2':>7}{'read':>9}{'read/true':>11}")
     for name, row in rows.items():
         precision = "–" if row["precision"] is None else f"{row['precision']:.3f}"
         print(
-            f"{name:<32}{row['digest_rows_a_draw']:>8}{precision:>11}{row['recall']:>8.3f}{row['f2']:>7.3f}"
+            f"{name:<58}{row['digest_rows_a_draw']:>8}{precision:>11}{row['recall']:>8.3f}{row['f2']:>7.3f}"
             f"{row['posts_read_a_draw']:>9}{row['posts_read_per_true_post'] or '–':>11}"
         )
     for policy, f2 in check.items():
