@@ -212,7 +212,7 @@ def _ways_of(seed: Mapping[str, Any]) -> dict[str, tuple[Course, ...]]:
 
 def _weighed(texts: str, sides: Mapping[str, Side]) -> Figures:
     """What ships for ranked endpoints: weights of words, learned for passages or for posts."""
-    policy = LearnedRanked(TermWeights.load(texts), WordFrequency("en"))
+    policy = LearnedRanked(TermWeights.load(RANKED, texts), WordFrequency("en"))
     return {
         name: _means(side, {claim: queries_of(policy.query(claim_of(side.collection, claim))) for claim in side.tokens})
         for name, side in sides.items()

@@ -22,11 +22,6 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the weights and their
 AllData = Annotated[Path | None, typer.Option(help="Folder of all data sets; default CLAIMWATCH_DATA.")]
 
 
-class Rewriter(StrEnum):
-    BOOLEAN = "boolean"
-    RANKED = "ranked"
-
-
 class Texts(StrEnum):
     POSTS = "posts"
     PASSAGES = "passages"
@@ -77,23 +72,24 @@ def eval_rewriting(
 
 @retrain_app.command("rewriter")
 def retrain_rewriter(
-    endpoint: Annotated[
-        Rewriter, typer.Option(help="What is searched; ranked weights serve dense endpoints too.")
-    ] = Rewriter.BOOLEAN,
-    texts: Annotated[Texts, typer.Option(help="Of ranked endpoints: what they hold.")] = Texts.POSTS,
+    endpoint: Annotated[EndpointKind, typer.Option(help="What is searched.")] = EndpointKind.BOOLEAN,
+    texts: Annotated[Texts, typer.Option(help="Of ranked and dense endpoints: what they hold.")] = Texts.POSTS,
     data: AllData = None,
     out: Out = None,
     seed: int = 0,
 ) -> None:
     """Train the policy that rewrites claims: on the training splits, in minutes."""
-    folder = _all_data(session.settings(), data)
-    if endpoint is Rewriter.BOOLEAN:
+    settings = session.settings()
+    folder, say = _all_data(settings, data), partial(typer.echo, err=True)
+    if endpoint is EndpointKind.BOOLEAN:
         from models.rewriting.learned import train_retention
 
-        return terminal.say_json(train_retention.train(folder, out, seed=seed, say=partial(typer.echo, err=True)))
+        return terminal.say_json(train_retention.train(folder, out, seed=seed, say=say))
     from models.rewriting.learned import train_term_weights
 
-    terminal.say_json(train_term_weights.train(folder, texts.value, out, seed=seed, say=partial(typer.echo, err=True)))
+    cache = settings.home / "cache"
+    card = train_term_weights.train(folder, endpoint, texts.value, out, cache=cache, seed=seed, say=say)
+    terminal.say_json(card)
 
 
 @retrain_app.command("bm25f")

@@ -51,7 +51,7 @@ def _learned(kind: EndpointKind, statistics: WordFrequency, queries: int, reads:
     from models.rewriting.learned.ranked import LearnedRanked
 
     learned = LearnedRanked if kind is EndpointKind.RANKED else LearnedDense
-    return learned(_term_weights(), statistics)
+    return learned(_term_weights(kind), statistics)
 
 
 @cache
@@ -63,7 +63,7 @@ def _retention() -> "Retention":
 
 
 @cache
-def _term_weights() -> "TermWeights":
+def _term_weights(kind: EndpointKind) -> "TermWeights":
     from models.rewriting.learned.term_weights import TermWeights
 
-    return TermWeights.load()
+    return TermWeights.load(kind)

@@ -34,7 +34,7 @@ def learned_rows(name: str, kind: EndpointKind, collection: ClaimCollection) -> 
     if kind is EndpointKind.BOOLEAN:
         return boolean_rows(collection, Retention.load())
     learned = LearnedRanked if kind is EndpointKind.RANKED else LearnedDense
-    policy = learned(TermWeights.load(TEXTS[name]), WordFrequency("en"))
+    policy = learned(TermWeights.load(kind, TEXTS[name]), WordFrequency("en"))
     return {"policy": lambda claim: queries_of(policy.query(claim_of(collection, claim)))}
 
 

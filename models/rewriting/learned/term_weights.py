@@ -1,4 +1,4 @@
-"""How much each word of a claim should count in a ranked search."""
+"""How much each word of a claim should count, in a ranked or in a dense search."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import models
+from domain.query import EndpointKind
 from models.retrieval.statistics import TermStatistics
 from models.rewriting.learned.claim_words import ClaimWord, Rarity, word_features
 from models.rewriting.learned.reader import ClaimReader
@@ -20,9 +21,9 @@ STRENGTH = 0.6  # of what was learned, as an exponent, chosen on claims that wer
 _LOWEST, _HIGHEST = -3.0, 2.0  # logarithms of weights
 
 
-def folder_of(texts: str) -> Path:
-    """Where the packaged weights for such texts lie."""
-    return Path(models.__file__).parent / "weights" / f"ranked_rewriter_{texts}"
+def folder_of(kind: EndpointKind, texts: str) -> Path:
+    """Where the packaged weights for searching such texts lie."""
+    return Path(models.__file__).parent / "weights" / f"{kind}_rewriter_{texts}"
 
 
 def to_weights(logs: Tensor) -> Tensor:
@@ -30,10 +31,11 @@ def to_weights(logs: Tensor) -> Tensor:
     return torch.exp(logs.clamp(_LOWEST, _HIGHEST))
 
 
-def settled(logs: Tensor) -> NDArray[np.float64]:
-    """The weights that a query gets: not as far from 1 as was learned, which holds better on other claims, in the
-    nearest twentieths, for quarters lose a fifth of the gain. None is 0."""
-    rounded: NDArray[np.float64] = np.rint(to_weights(STRENGTH * logs).numpy().astype(np.float64) * PARTS) / PARTS
+def settled(logs: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The weights that a ranked query gets: not as far from 1 as was learned, which holds better on other claims, in
+    the nearest twentieths, for quarters lose a fifth of the gain. None is 0."""
+    weights = to_weights(STRENGTH * torch.from_numpy(logs)).numpy().astype(np.float64)
+    rounded: NDArray[np.float64] = np.rint(weights * PARTS) / PARTS
     return rounded
 
 
@@ -45,15 +47,16 @@ class TermWeights:
         self._reader, self._words = reader, words
 
     @classmethod
-    def load(cls, texts: str = "posts", folder: Path | None = None) -> "TermWeights":
+    def load(cls, kind: EndpointKind, texts: str = "posts", folder: Path | None = None) -> "TermWeights":
         """None: the packaged ones. Raises BadArtifact for weights that are missing, damaged or do not fit."""
-        words, advice = word_head(1), f"run `claimwatch retrain rewriter --endpoint ranked --texts {texts}`"
-        reader, version = load_policy(folder or folder_of(texts), {"words": words}, advice=advice)
+        words, advice = word_head(1), f"run `claimwatch retrain rewriter --endpoint {kind} --texts {texts}`"
+        reader, version = load_policy(folder or folder_of(kind, texts), {"words": words}, advice=advice)
         return cls(reader, words, version)
 
-    def weigh(self, text: str, words: Sequence[ClaimWord], statistics: TermStatistics) -> NDArray[np.float64]:
-        """(words,), in twentieths."""
+    def weigh(self, text: str, words: Sequence[ClaimWord], statistics: TermStatistics) -> NDArray[np.float32]:
+        """Logarithms of the weights, (words,)."""
         states, _ = self._reader.read(text, words)
         known = torch.from_numpy(word_features(words, Rarity.of(words, statistics)))
         with torch.inference_mode():
-            return settled(self._words(torch.cat([states, known], -1))[:, 0])
+            logs: NDArray[np.float32] = self._words(torch.cat([states, known], -1))[:, 0].numpy()
+        return logs

@@ -7,7 +7,7 @@ import torch
 
 from domain.fact_check import Claim
 from domain.ids import FactCheckId
-from domain.query import Query
+from domain.query import EndpointKind, Query
 from models.retrieval.word_frequency import WordFrequency
 from models.rewriting.learned.outlook import Foreseer
 from models.rewriting.learned.retention import Retention
@@ -54,7 +54,12 @@ def foreseer(retention: Retention, statistics: WordFrequency) -> Foreseer:
 
 @pytest.fixture(scope="session")
 def term_weights() -> TermWeights:
-    return TermWeights.load()
+    return TermWeights.load(EndpointKind.RANKED)
+
+
+@pytest.fixture(scope="session")
+def dense_weights() -> TermWeights:
+    return TermWeights.load(EndpointKind.DENSE)
 
 
 def claim(text: str, language: str = "en") -> Claim:

@@ -1,25 +1,31 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 
 from domain.query import EndpointKind, text_query
+from models.backbone import Encoder
 from models.evaluation.collections import ClaimCollection
 from models.evaluation.rewriting.endpoints import K1, B
 from models.retrieval.bm25 import BM25Index
-from models.retrieval.word_frequency import WordFrequency
+from models.rewriting.learned.dense_lists import DenseExample
+from models.rewriting.learned.listwise import Example, Lists
+from models.rewriting.learned.ranked_lists import RankedExample
 from models.rewriting.learned.term_weights import to_weights
 from models.rewriting.learned.train_term_weights import (
     SOURCES,
-    Example,
     WeightNetwork,
     fit,
     gain,
     to_examples,
 )
-from models.rewriting.rewards.impacts import ImpactIndex, index_texts
 
 SOURCE = SOURCES["posts"][0]
 TOWNS = ["Lindmouth", "Ardbeck", "Corrie", "Dunmore", "Eastvale", "Fenwick"]
+KINDS = [EndpointKind.RANKED, EndpointKind.DENSE]
+
+ListsOf = Callable[[EndpointKind], Lists]
 
 
 def collection() -> ClaimCollection:
@@ -32,8 +38,9 @@ def collection() -> ClaimCollection:
 
 
 @pytest.fixture(scope="module")
-def index() -> ImpactIndex:
-    return index_texts(collection().posts, SOURCE.analyser, k1=K1, b=B)
+def lists() -> ListsOf:
+    made = {kind: SOURCE.lists(kind, collection()) for kind in KINDS}
+    return made.__getitem__
 
 
 def network() -> WeightNetwork:
@@ -41,10 +48,9 @@ def network() -> WeightNetwork:
     return WeightNetwork()
 
 
-@pytest.fixture(scope="module")
-def examples(index: ImpactIndex, statistics: WordFrequency) -> list[Example]:
+def examples_of(lists: Lists) -> list[Example]:
     given = collection()
-    return to_examples(network().layers, given, list(given.qrels), index, SOURCE)
+    return to_examples(network().layers, given, list(given.qrels), lists)
 
 
 def fitted(examples: list[Example], epochs: int = 40) -> tuple[WeightNetwork, list[dict[str, float]]]:
@@ -53,12 +59,22 @@ def fitted(examples: list[Example], epochs: int = 40) -> tuple[WeightNetwork, li
     return given, fit(given, examples, {"these": examples}, seed=0, epochs=epochs, say=lambda line: None)
 
 
-def test_scores_with_weights_of_one_are_those_of_the_claim_as_it_is(examples: list[Example]) -> None:
+def lead(given: WeightNetwork, examples: list[Example]) -> float:
+    """Of what is sought over the best of the rest, on average."""
+    given.train(False)
+    with torch.no_grad():
+        scores = [example.scores(given([example.read])[0]) for example in examples]
+    leads = [of[ex.gold].max() - of[~ex.gold].max() for of, ex in zip(scores, examples, strict=True)]
+    return float(torch.stack(leads).mean())
+
+
+def test_ranked_scores_with_weights_of_one_are_those_of_the_claim_as_it_is(lists: ListsOf) -> None:
     given = collection()
     peer = BM25Index(SOURCE.analyser, k1=K1, b=B)
     peer.add(list(given.posts), list(given.posts.values()))
-    for example, (claim, gold) in zip(examples, given.qrels.items(), strict=True):
-        scores = example.scores(torch.ones(example.terms.shape[1]))
+    for example, (claim, gold) in zip(examples_of(lists(EndpointKind.RANKED)), given.qrels.items(), strict=True):
+        assert isinstance(example, RankedExample)
+        scores = example.scores(torch.zeros(example.terms.shape[1]))
         ranked = peer.search(text_query(EndpointKind.RANKED, given.claims[claim], policy="claim"), len(given.posts))
         expected = sorted((hit.score for hit in ranked), reverse=True)
         found = sorted(scores[scores > 0].tolist(), reverse=True)
@@ -66,8 +82,21 @@ def test_scores_with_weights_of_one_are_those_of_the_claim_as_it_is(examples: li
         assert int(example.gold.sum()) == len(gold) == example.relevant
 
 
-def test_at_first_every_word_counts_as_it_is_and_nothing_is_gained(examples: list[Example]) -> None:
-    given = network().train(False)
+def test_dense_scores_with_weights_of_one_are_the_encoders_cosines(lists: ListsOf) -> None:
+    given, encoder = collection(), Encoder.load()
+    posts = encoder.encode(list(given.posts.values()))
+    for example, claim in zip(examples_of(lists(EndpointKind.DENSE)), given.qrels, strict=True):
+        assert isinstance(example, DenseExample)
+        scores = example.scores(torch.zeros(len(example.words)))
+        cosines = posts @ encoder.encode([given.claims[claim]])[0]
+        np.testing.assert_allclose(scores.numpy() * 0.05, cosines[example.listed.numpy()], atol=1e-5)
+        (right,) = example.listed[example.gold].tolist()
+        assert list(given.posts)[right] in given.qrels[claim]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_at_first_every_word_counts_as_it_is_and_nothing_is_gained(kind: EndpointKind, lists: ListsOf) -> None:
+    examples, given = examples_of(lists(kind)), network().train(False)
     with torch.no_grad():
         weights = to_weights(given([examples[0].read]))
     assert torch.equal(weights, torch.ones_like(weights))
@@ -75,23 +104,29 @@ def test_at_first_every_word_counts_as_it_is_and_nothing_is_gained(examples: lis
 
 
 @pytest.mark.long
-def test_training_raises_what_is_sought_and_the_same_seed_gives_the_same_weights(examples: list[Example]) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_raises_what_is_sought_and_the_same_seed_gives_the_same_weights(
+    kind: EndpointKind, lists: ListsOf
+) -> None:
+    examples = examples_of(lists(kind))
     trained, gains = fitted(examples)
     again, same = fitted(examples)
-    assert max(of_epoch["these"] for of_epoch in gains) > 0.1
+    assert lead(trained, examples) > lead(network(), examples) + 0.5
     assert gains == same
     state, repeated = trained.state_dict(), again.state_dict()
     assert all(torch.equal(state[name], repeated[name]) for name in state)
 
 
-def test_words_that_no_text_has_make_an_example_without_terms(index: ImpactIndex, statistics: WordFrequency) -> None:
+def test_words_that_no_text_has_make_a_ranked_example_without_terms(lists: ListsOf) -> None:
     given = ClaimCollection({"c": "Zyx wvu"}, {"c": {"p0"}}, collection().posts)
-    (example,) = to_examples(network().layers, given, ["c"], index, SOURCE)
+    (example,) = to_examples(network().layers, given, ["c"], SOURCE.lists(EndpointKind.RANKED, given))
+    assert isinstance(example, RankedExample)
     assert example.terms.shape == (0, 2)
-    assert not example.scores(torch.ones(2)).any()
+    assert not example.scores(torch.zeros(2)).any()
     assert gain(network(), [example]) == 0
 
 
-def test_a_claim_without_words_is_no_example(index: ImpactIndex, statistics: WordFrequency) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_without_words_is_no_example(kind: EndpointKind, lists: ListsOf) -> None:
     given = ClaimCollection({"c": "🚰"}, {"c": {"p0"}}, collection().posts)
-    assert to_examples(network().layers, given, ["c"], index, SOURCE) == []
+    assert to_examples(network().layers, given, ["c"], lists(kind)) == []

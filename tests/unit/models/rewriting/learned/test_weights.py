@@ -9,6 +9,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from domain.errors import BadArtifact
+from domain.query import EndpointKind
 from models.artifact import write_artifact
 from models.backbone import PACKAGED_SHA256
 from models.rewriting.learned.retention import FOLDER, Retention
@@ -46,12 +47,13 @@ def test_the_version_is_the_start_of_the_weights_hash(folder: Path) -> None:
     assert Retention.load(folder).version == card["sha256"][:8] == Retention.load().version
 
 
+@pytest.mark.parametrize("kind", [EndpointKind.RANKED, EndpointKind.DENSE])
 @pytest.mark.parametrize("texts", TEXTS)
-def test_ranked_weights_load_and_say_how_to_make_them_anew(texts: str, tmp_path: Path) -> None:
-    card = json.loads((folder_of(texts) / "card.json").read_text())
-    assert TermWeights.load(texts).version == card["sha256"][:8]
-    with pytest.raises(BadArtifact, match=f"retrain rewriter --endpoint ranked --texts {texts}"):
-        TermWeights.load(texts, tmp_path)
+def test_weights_of_words_load_and_say_how_to_make_them_anew(kind: EndpointKind, texts: str, tmp_path: Path) -> None:
+    card = json.loads((folder_of(kind, texts) / "card.json").read_text())
+    assert TermWeights.load(kind, texts).version == card["sha256"][:8]
+    with pytest.raises(BadArtifact, match=f"retrain rewriter --endpoint {kind} --texts {texts}"):
+        TermWeights.load(kind, texts, tmp_path)
 
 
 def test_weights_that_are_not_what_their_card_says_are_refused_with_both_hashes(folder: Path) -> None:
