@@ -88,8 +88,8 @@ class Matcher:
     other addresses of each. Posts in English are compared by words and encoder, and by a `companion` if there is one;
     those in another of the encoder's languages by the encoder alone, those in a language that it does not know by words
     alone. The dates of post and fact-check, where known, weigh little (`dates.py`). With an `opinion` it is asked about
-    an English post that comes near several fact-checks. Posts come and go in batches; a post's matches do not depend on
-    its neighbours. May be shared by threads.
+    an English post that is likely about one of several fact-checks. Posts come and go in batches; a post's matches do
+    not depend on its neighbours. May be shared by threads.
     """
 
     def __init__(
@@ -162,13 +162,14 @@ class Matcher:
         return _Window(words, evidence, strengths)
 
     def _asked_again(self, post: PostText, windows: Sequence["_Window"]) -> list["_Window"]:
-        """With the second opinion on the surest window of an English post, if that comes near a fact-check at all."""
+        """With the second opinion on the surest window of an English post, if "none of them" is not likelier there than
+        all fact-checks together: then no answer would make a match."""
         if not self._opinion or not windows:
             return list(windows)
         surest = max(windows, key=lambda window: window.confidences().max(initial=0.0))
         if surest.words.mode != "full":
             return list(windows)
-        if surest.confidences().max(initial=0.0) < NEAR:
+        if np.logaddexp.reduce(surest.strengths, initial=-np.inf) < 0:
             return list(windows)
         facts = [self._fact_checks[number] for number in surest.evidence.candidates.numbers]
         text = surest.words.passage or post.text

@@ -85,7 +85,7 @@ def test_few_candidates(letters: list[FactCheck], count: int, asked: list[list[s
     assert after.shape == (count,)
 
 
-def test_a_matcher_asks_about_posts_with_several_near_fact_checks_only(make: MakeFactCheck, encoder: Encoder) -> None:
+def test_a_matcher_asks_only_where_one_of_several_fact_checks_is_likely(make: MakeFactCheck, encoder: Encoder) -> None:
     facts = [
         make("The mayor of Lindmouth sold the town's park in 2019."),
         make("The mayor of Lindmouth sold the town's library in 2019."),
@@ -96,7 +96,8 @@ def test_a_matcher_asks_about_posts_with_several_near_fact_checks_only(make: Mak
     plain = Matcher(facts, vectors, encoder, Calibration.load())
     asking = Matcher(facts, vectors, encoder, Calibration.load(), opinion=SecondOpinion("lm@1", prefers))
     posts = [
-        PostText("so the mayor of Lindmouth just sold it, in 2019!!"),
+        PostText("the mayor of Lindmouth sold the town's property in 2019!!"),
+        PostText("so the mayor of Lindmouth just sold it, in 2019!!"),  # likelier about none of them
         PostText("who saw the owls above the harbour of Tessel?"),
         PostText("good morning everyone, have a nice day"),
     ]
