@@ -33,8 +33,13 @@ def learned_rows(name: str, kind: EndpointKind, collection: ClaimCollection) -> 
     """By the name of the row."""
     if kind is EndpointKind.BOOLEAN:
         return boolean_rows(collection, Retention.load())
+    return weighing_rows(collection, kind, TermWeights.load(kind, TEXTS[name]))
+
+
+def weighing_rows(collection: ClaimCollection, kind: EndpointKind, weights: TermWeights) -> dict[str, Make]:
+    """Of ranked and dense endpoints."""
     learned = LearnedRanked if kind is EndpointKind.RANKED else LearnedDense
-    policy = learned(TermWeights.load(kind, TEXTS[name]), WordFrequency("en"))
+    policy = learned(weights, WordFrequency("en"))
     return {"policy": lambda claim: queries_of(policy.query(claim_of(collection, claim)))}
 
 
