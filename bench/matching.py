@@ -383,7 +383,7 @@ def speed_line(found: Mapping[str, Any]) -> str:
     return (
         f"Posts a second, {found['threads']} threads: {found['posts_per_s']} at first, {found['posts_per_s_again']}"
         f" once the titles that posts come near are embedded; with the language model's opinion of the"
-        f" {100 * found['asked_of']:.0f} % that come near several fact-checks, of five each,"
+        f" {100 * found['asked_of']:.0f} % that are likely about one of several fact-checks, of five each,"
         f" {found['posts_per_s_second_opinion']} and {found['posts_per_s_second_opinion_again']}."
     )
 
