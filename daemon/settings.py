@@ -104,7 +104,7 @@ class SearchSettings(_Section):
 class MatchSettings(_Section):
     # A local model folder, or the one for posts in any language; the packaged one for English if unset.
     encoder: Annotated[Literal["multilingual"] | Path, BeforeValidator(_filled)] | None = None
-    second_opinion: bool = False  # of the language model, where a post comes near several fact-checks
+    second_opinion: bool = False  # of the language model, where a post is likely about one of several fact-checks
     keep_above: float = Field(0.3, ge=0, le=1)
 
 
