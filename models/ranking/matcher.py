@@ -150,7 +150,7 @@ class Matcher:
             return "full" if language in _READ_AS_ENGLISH else "lexical"
         return "full" if language in _READ_AS_ENGLISH and is_latin(text) else "semantic"
 
-    def _compare(self, post: PostText, words: PostWords, evidence: Evidence) -> "_Window":
+    def _compare(self, post: PostText, words: PostWords, evidence: Evidence) -> _Window:
         facts = [self._fact_checks[number] for number in evidence.candidates.numbers]
         prior = self._calibration.dates.weak(post.posted_at, [fact.published_at for fact in facts])
         strengths = self._calibration.strengths(evidence, mode=words.mode, prior=prior)
@@ -161,16 +161,14 @@ class Matcher:
             strengths = np.where(foreign, by_meaning, strengths)
         return _Window(words, evidence, strengths)
 
-    def _asked_again(self, post: PostText, windows: Sequence["_Window"]) -> list["_Window"]:
+    def _asked_again(self, post: PostText, windows: list[_Window]) -> list[_Window]:
         """With the second opinion on the surest window of an English post, if "none of them" is not likelier there than
         all fact-checks together: then no answer would make a match."""
         if not self._opinion or not windows:
-            return list(windows)
+            return windows
         surest = max(windows, key=lambda window: window.confidences().max(initial=0.0))
-        if surest.words.mode != "full":
-            return list(windows)
-        if np.logaddexp.reduce(surest.strengths, initial=-np.inf) < 0:
-            return list(windows)
+        if surest.words.mode != "full" or np.logaddexp.reduce(surest.strengths, initial=-np.inf) < 0:
+            return windows
         facts = [self._fact_checks[number] for number in surest.evidence.candidates.numbers]
         text = surest.words.passage or post.text
         asked = self._opinion.reconsider(surest.strengths, surest.evidence.rivals, text, facts)

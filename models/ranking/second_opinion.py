@@ -39,8 +39,8 @@ class SecondOpinion:
         claims = _claims(best, rivals)
         scores = self.score(post, [facts[number] for number in best])
         # Of a claim: that of its strongest fact-check, and its best score.
-        first = np.array([np.flatnonzero(claims == claim)[0] for claim in range(claims.max() + 1)])
-        gains = np.array([WEIGHT * scores[claims == claim].max() for claim in range(claims.max() + 1)])
+        numbers, first = np.unique(claims, return_index=True)
+        gains = np.array([WEIGHT * scores[claims == claim].max() for claim in numbers])
         before = strengths[best][first]
         gains += np.logaddexp.reduce(before) - np.logaddexp.reduce(before + gains)
         shared = strengths.copy()

@@ -43,10 +43,9 @@ class DenseExample(Example):
         weights = torch.where(inside.any(0), to_weights(logs) @ inside / inside.sum(0).clamp(min=1), torch.ones(()))
         return self.collection.cosines(weights @ self.tokens, self.listed) / _TEMPERATURE
 
-    def gain(self, logs: Tensor) -> float:
-        texts = [said_again(self.claim, self.words, logs.numpy())[0], self.claim]
-        learned, as_it_is = (self.collection.cosines(vector, self.listed) for vector in self.collection.embed(texts))
-        return self.average_precision(learned) - self.average_precision(as_it_is)
+    def scores_of_query(self, logs: Tensor) -> Tensor:
+        text, _ = said_again(self.claim, self.words, logs.numpy())
+        return self.collection.cosines(self.collection.embed(text), self.listed)
 
 
 class DenseLists(Lists):
@@ -72,9 +71,9 @@ class DenseLists(Lists):
             read, marked, len(gold), self._weight, text, words, tokens, torch.tensor(listed), self
         )  # fmt: skip
 
-    def embed(self, texts: Sequence[str]) -> Tensor:
-        """(texts, dim)"""
-        return torch.from_numpy(self._encoder.encode(texts))
+    def embed(self, text: str) -> Tensor:
+        """(dim,)"""
+        return torch.from_numpy(self._encoder.encode([text])[0])
 
     def cosines(self, query: Tensor, listed: Tensor) -> Tensor:
         """(texts,), of a query of any length to some of the collection's texts."""

@@ -31,8 +31,13 @@ class Example(ABC):
         """(texts,), from the logarithms of the words' weights, (words,)."""
 
     @abstractmethod
+    def scores_of_query(self, logs: Tensor) -> Tensor:
+        """(texts,), of the query that such weights make; zeros make the claim as it is."""
+
     def gain(self, logs: Tensor) -> float:
         """Average precision within the list, of the query that such weights make, over that of the claim as it is."""
+        learned, as_it_is = (self.scores_of_query(weights) for weights in (logs, torch.zeros_like(logs)))
+        return self._average_precision(learned) - self._average_precision(as_it_is)
 
     def loss(self, logs: Tensor) -> Tensor:
         """`logs` of the words may be padded."""
@@ -43,7 +48,7 @@ class Example(ABC):
             return pull
         return self.weight * F.softplus(torch.logsumexp(wrong, 0) - gold).mean() + pull
 
-    def average_precision(self, scores: Tensor) -> float:
+    def _average_precision(self, scores: Tensor) -> float:
         order = torch.argsort(scores, descending=True, stable=True)[:CUT]
         hits = self.gold[order].double()
         precisions = torch.cumsum(hits, 0) / torch.arange(1, len(hits) + 1)

@@ -36,10 +36,8 @@ class RankedExample(Example):
     def scores(self, logs: Tensor) -> Tensor:
         return self._scores(to_weights(logs))
 
-    def gain(self, logs: Tensor) -> float:
-        learned = torch.from_numpy(settled(logs.numpy())).float()
-        as_it_is = torch.ones(len(learned))
-        return self.average_precision(self._scores(learned)) - self.average_precision(self._scores(as_it_is))
+    def scores_of_query(self, logs: Tensor) -> Tensor:
+        return self._scores(torch.from_numpy(settled(logs.numpy())).float())
 
     def _scores(self, weights: Tensor) -> Tensor:
         return (self.terms @ weights) @ self.impacts.float()

@@ -154,9 +154,7 @@ def _split(
     return to_examples(layers, collection, learned, lists), to_examples(layers, collection, rest, lists)
 
 
-def to_examples(
-    layers: UpperLayers, collection: ClaimCollection, claims: Sequence[str], lists: Lists
-) -> list[Example]:  # fmt: skip
+def to_examples(layers: UpperLayers, collection: ClaimCollection, claims: Sequence[str], lists: Lists) -> list[Example]:
     """Claims without words are left out."""
     statistics = WordFrequency("en")
     kept = [claim for claim in claims if all_words(collection.claims[claim])]
