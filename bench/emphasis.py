@@ -1,6 +1,6 @@
 """Which words of a claim to say twice before a dense endpoint: the learned way beside rules, on claims of other pages.
 
-    PYTHONPATH=. python bench/emphasis.py --data ../shared/data [--cache FOLDER] [--seed 0]
+    PYTHONPATH=. python bench/emphasis.py --data ../shared/data --cache FOLDER [--seed 0]
 
 Claims of FoolMeTwice's dev and 2,000 of FEVER's paper_dev, in three parts by page: the weights of a part's words are
 learned from the claims of the other two, with the settings of `claimwatch retrain rewriter --endpoint dense`. Gains are
@@ -23,13 +23,12 @@ from domain.query import EndpointKind
 from models.backbone import Encoder
 from models.evaluation import data_files
 from models.evaluation.collections import ClaimCollection
-from models.evaluation.rewriting.scores import score_dense
+from models.evaluation.rewriting.endpoints import dense_score
 from models.evaluation.vectors import cached_vectors
 from models.rewriting.learned.claim_words import ClaimWord, all_words
 from models.rewriting.learned.dense import said_again
 from models.rewriting.learned.listwise import Example
 from models.rewriting.learned.train_term_weights import EPOCHS, SOURCES, Source, WeightNetwork, fit, to_examples
-from models.rewriting.rewards.dense import DenseRewards, RecentVectors
 from models.rewriting.rewards.protocol import RANK_METRICS
 from models.rewriting.tagging import Token, tag
 
@@ -57,13 +56,13 @@ class Side:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, help="folder for embeddings between runs")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for embeddings between runs")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     network, encoder = WeightNetwork(), Encoder.load()
     sides = {source.name: open_side(network, encoder, source, arguments) for source in SOURCES["passages"]}
     logs = learn(sides, arguments.seed)
-    rows = {name: measure(side, logs[name], encoder, arguments.seed) for name, side in sides.items()}
+    rows = {name: measure(side, logs[name], encoder, arguments) for name, side in sides.items()}
     files = [arguments.data / file for file in FILES.values()]
     write_result("emphasis", provenance(files, arguments.seed) | {"gains": rows})
     for name, of_set in rows.items():
@@ -114,25 +113,26 @@ def learn(sides: Mapping[str, Side], seed: int) -> dict[str, list[NDArray[np.flo
     return logs
 
 
-def measure(side: Side, logs: Sequence[NDArray[np.float32]], encoder: Encoder, seed: int) -> dict[str, Any]:
-    encode = RecentVectors(encoder.encode)
-    engine = DenseRewards(encode, list(side.collection.posts), side.vectors)
+def measure(
+    side: Side, logs: Sequence[NDArray[np.float32]], encoder: Encoder, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    score = dense_score(side.collection, encoder, arguments.cache)
     texts = [side.collection.claims[claim] for claim in side.claims]
     scores = {
-        row: score_dense(side.collection, engine, encode, {c: [q] for c, q in zip(side.claims, queries, strict=True)})
+        row: score({claim: [query] for claim, query in zip(side.claims, queries, strict=True)})
         for row, queries in rows_of(side, texts, logs, encoder).items()
     }
     found: dict[str, Any] = {"claim": {"map50": round(scores["claim"].mean(RANK_METRICS[0]), 4), "claims": len(texts)}}
     for row, of_row in scores.items():
         if row != "claim":
-            gain = of_row.gain_over(scores["claim"], seed=seed)
+            gain = of_row.gain_over(scores["claim"], seed=arguments.seed)
             found[row] = {"gain": round(gain.mean, 4), "ci95": [round(gain.low, 4), round(gain.high, 4)]}
     return found
 
 
 def rows_of(
     side: Side, texts: Sequence[str], logs: Sequence[NDArray[np.float32]], encoder: Encoder
-) -> dict[str, list[str]]:  # fmt: skip
+) -> dict[str, list[str]]:
     """Each row's queries, in the order of the claims."""
     tags = tag(texts)
     posts = list(side.collection.posts.values())
@@ -150,9 +150,7 @@ def rows_of(
     }
 
 
-def without_light(
-    text: str, logs: NDArray[np.float32]
-) -> tuple[str, list[ClaimWord], NDArray[np.float32]]:  # fmt: skip
+def without_light(text: str, logs: NDArray[np.float32]) -> tuple[str, list[ClaimWord], NDArray[np.float32]]:
     """The text without its light words, the words that stay, and their weights; the text as it is if none would."""
     words = all_words(text)
     kept = [at for at, log in enumerate(logs.tolist()) if log >= LIGHT]
